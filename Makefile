@@ -1,0 +1,43 @@
+# Everything runs in the project's own virtual environment; nothing needs to be installed first
+# but Python 3.11 or newer.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-slow check format bench clean help
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP) ## simulate, learn the graph, score it against the truth: about two minutes
+	$(BIN)/rinn demo --out runs/demo
+
+test: $(STAMP) ## the test suite
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+test-slow: $(STAMP) ## the long tests, which back the claims
+	$(BIN)/python -m pytest -m slow
+
+check: $(STAMP) ## format, lint, types and tests: what a change must pass
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+format: $(STAMP) ## write the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP) ## speed beside PyTorch and Keras, one run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python benchmarks/bench_train.py
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

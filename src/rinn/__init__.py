@@ -1,0 +1,1 @@
+"""Learn the hidden causal graph between known causes (X) and known effects (Y)."""

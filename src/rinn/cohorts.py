@@ -1,0 +1,290 @@
+"""Trials that run as one program: who is in it, its arrays, and its way to the end."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rinn.config import Trial
+from rinn.nets.redundant import Weights, draw_weights
+from rinn.problem import Problem
+from rinn.training import (
+    EXHAUSTED,
+    RUNNING,
+    STATUS_NAMES,
+    Held,
+    NetState,
+    Program,
+    Traits,
+    start_net,
+    train_segment,
+)
+
+SEGMENT_EPOCHS = 20
+NETS_PER_CORE = 16
+NETS_PER_GPU = 2048
+SMALLEST = 4
+PORTION = 1024
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Trials that are compiled and trained together."""
+
+    number: int
+    trials: tuple[Trial, ...]
+    program: Program
+
+
+@dataclass(frozen=True)
+class TrainedNet:
+    """A network at the end of its training, in the networks' units."""
+
+    trial: Trial
+    weights: Weights
+    status: str
+    epochs: int
+    train_loss: float
+    validation_loss: float
+    validation_error: float
+
+    @property
+    def size(self) -> float:
+        """The sum of |w| over all weights, the paper's measure of sparsity."""
+        w = self.weights
+        return float(sum(np.abs(part).sum(dtype=np.float64) for part in w[:3]))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A cohort in the middle of its training: `slots` is [split, net], -1 where none runs."""
+
+    slots: np.ndarray
+    state: NetState
+    epoch: int
+
+
+def plan_cohorts(trials: Sequence[Trial], problem: Problem, platform: str) -> list[Cohort]:
+    """Divide trials into cohorts.
+
+    On a CPU a cohort is sixteen networks of one shape: nothing is padded, nothing computed for
+    another's sake. On a GPU, which needs thousands of small products to be busy, all networks of
+    one depth are one cohort, padded to the widest.
+
+    Args:
+        trials: the search.
+        problem: its data.
+        platform: cpu or gpu.
+
+    Returns:
+        Cohorts in the order in which they should run; a plan depends on nothing but the arguments.
+    """
+    groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
+    for trial in trials:
+        groups[_group_key(trial, problem, platform)].append(trial)
+    most = NETS_PER_CORE if platform == "cpu" else NETS_PER_GPU
+    parts = [
+        members[first : first + most]
+        for members in groups.values()
+        for first in range(0, len(members), most)
+    ]
+    return [
+        Cohort(number, tuple(part), _make_program(part, problem, platform))
+        for number, part in enumerate(parts)
+    ]
+
+
+def _group_key(trial: Trial, problem: Problem, platform: str) -> tuple[object, ...]:
+    net, batch = trial.net, _batch_size(trial, problem)
+    if platform == "cpu":
+        return (trial.split, net.layers, net.width, batch, net.activation, net.optimiser)
+    # Batch sizes that are powers of two share one program; any other has its own.
+    return (net.layers, "binary" if batch & (batch - 1) == 0 else batch)
+
+
+def _batch_size(trial: Trial, problem: Problem) -> int:
+    return min(trial.net.batch_size, len(problem.splits[trial.split].train))
+
+
+def _make_program(trials: Sequence[Trial], problem: Problem, platform: str) -> Program:
+    sizes = {_batch_size(trial, problem) for trial in trials}
+    return Program(
+        loss=problem.loss,
+        activations=tuple(sorted({trial.net.activation for trial in trials})),
+        optimisers=tuple(sorted({trial.net.optimiser for trial in trials})),
+        tick=min(sizes),
+        accumulate=len(sizes) > 1,
+        padded=len({trial.net.width for trial in trials}) > 1,
+        wide=platform != "cpu",
+    )
+
+
+class Trainer:
+    """Takes the batch of one cohort from segment to segment on one device."""
+
+    def __init__(self, cohort: Cohort, problem: Problem, seed: int, device: jax.Device) -> None:
+        self.cohort, self.problem, self.seed, self.device = cohort, problem, seed, device
+        self.splits = sorted({trial.split for trial in cohort.trials})
+        self.width = max(trial.net.width for trial in cohort.trials)
+        shared = (problem.x, problem.y, problem.y_scale.spread.astype(np.float32))
+        self._data = jax.device_put(shared, device)
+        self._held = jax.device_put(_hold(problem, self.splits), device)
+
+    def start(self) -> Batch:
+        """The batch before its first epoch."""
+        rows = [
+            [i for i, trial in enumerate(self.cohort.trials) if trial.split == split]
+            for split in self.splits
+        ]
+        most = max(len(row) for row in rows)
+        slots = np.array([row + [-1] * (most - len(row)) for row in rows])  # [split, net]
+        drawn = [self._draw(max(int(index), 0)) for index in slots.ravel()]
+        weights = Weights(
+            *(np.stack(part).reshape(*slots.shape, *part[0].shape) for part in zip(*drawn, strict=True))
+        )
+        program = self.cohort.program
+        make = jax.vmap(jax.vmap(lambda w: start_net(program, w)))
+        state = make(jax.device_put(weights, self.device))
+        status = np.where(slots < 0, EXHAUSTED, RUNNING).astype(np.int32)
+        return Batch(slots, state._replace(status=jax.device_put(status, self.device)), 0)
+
+    def advance(self, batch: Batch) -> tuple[Batch, list[TrainedNet]]:
+        """Train for one segment; returns the batch after it and the networks that finished."""
+        order = self._order(batch.epoch)
+        state = train_segment(
+            self.cohort.program, batch.state, self._traits(batch.slots), *self._data, order, self._held
+        )
+        status = np.asarray(state.status)
+        done = (status != RUNNING) & (batch.slots >= 0)
+        nets = self._collect(state, batch.slots, done)
+        slots = np.where(done, -1, batch.slots)
+        return self._compact(Batch(slots, state, batch.epoch + SEGMENT_EPOCHS)), nets
+
+    def restore(self, batch: Batch) -> Batch:
+        """Bring a batch that was read from a file back onto the device."""
+        empty = self.start().state
+        leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(batch.state)]
+        state = jax.tree.unflatten(jax.tree.structure(empty), leaves)
+        return Batch(batch.slots, jax.device_put(state, self.device), batch.epoch)
+
+    def _draw(self, index: int) -> Weights:
+        net = self.cohort.trials[index].net
+        rng = np.random.default_rng([net.seed, 11])
+        drawn = draw_weights(
+            rng, net.initialiser, net.layers, net.width, len(self.problem.x), len(self.problem.y)
+        )
+        return _pad(drawn, self.width - net.width)
+
+    def _order(self, epoch: int) -> jax.Array:
+        """Which samples the next epochs use: the same for every network of a split."""
+        train = [self.problem.splits[split].train for split in self.splits]
+        used = len(train[0]) // self.cohort.program.tick * self.cohort.program.tick
+        order = np.empty((SEGMENT_EPOCHS, len(train), used), np.int32)
+        for e in range(SEGMENT_EPOCHS):
+            for s, split in enumerate(self.splits):
+                rng = np.random.default_rng([self.seed, 13, split, epoch + e])
+                order[e, s] = rng.permutation(train[s])[:used]
+        return jax.device_put(order, self.device)
+
+    def _traits(self, slots: np.ndarray) -> Traits:
+        program = self.cohort.program
+        nets = [self.cohort.trials[max(int(index), 0)] for index in slots.ravel()]
+
+        def column(values: list[float], kind: type = np.float32) -> np.ndarray:
+            return np.array(values, kind).reshape(slots.shape)
+
+        alive = np.arange(self.width) < column([t.net.width for t in nets])[..., None]
+        traits = Traits(
+            learning_rate=column([t.net.learning_rate for t in nets]),
+            l1=column([t.net.l1 for t in nets]),
+            l2=column([t.net.l2 for t in nets]),
+            activation=column([program.activations.index(t.net.activation) for t in nets], np.int32),
+            optimiser=column([program.optimisers.index(t.net.optimiser) for t in nets], np.int32),
+            ticks=column([_batch_size(t, self.problem) // program.tick for t in nets], np.int32),
+            epochs=column([t.net.epochs for t in nets], np.int32),
+            patience=column([t.net.patience for t in nets], np.int32),
+            tolerance=column([t.net.tolerance for t in nets]),
+            alive=alive.astype(np.float32),
+        )
+        return jax.device_put(traits, self.device)
+
+    def _collect(self, state: NetState, slots: np.ndarray, done: np.ndarray) -> list[TrainedNet]:
+        if not done.any():
+            return []
+        weights, rest = jax.device_get((state.weights, state[4:]))
+        _, epochs, status, train_loss, loss, error = rest
+        nets = []
+        for s, n in zip(*np.nonzero(done), strict=True):
+            trial = self.cohort.trials[slots[s, n]]
+            nets.append(
+                TrainedNet(
+                    trial=trial,
+                    weights=_cut(Weights(*(part[s, n] for part in weights)), trial.net.width),
+                    status=STATUS_NAMES[status[s, n]],
+                    epochs=int(epochs[s, n]),
+                    train_loss=float(train_loss[s, n]),
+                    validation_loss=float(loss[s, n]),
+                    validation_error=float(error[s, n]),
+                )
+            )
+        return nets
+
+    def _compact(self, batch: Batch) -> Batch:
+        """Let finished networks leave, once they are half of the batch."""
+        running = batch.slots >= 0
+        most, size = int(running.sum(axis=1).max()), batch.slots.shape[1]
+        while size > SMALLEST and most <= size // 2:
+            size = math.ceil(size / 2)
+        if most == 0 or size == batch.slots.shape[1]:
+            return batch
+        # Running networks first; those that have finished fill up the rest and stay idle.
+        keep = np.argsort(~running, axis=1, kind="stable")[:, :size]  # [split, net]
+        rows = np.arange(len(keep))[:, None]
+        state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
+        return Batch(np.take_along_axis(batch.slots, keep, axis=1), state, batch.epoch)
+
+
+def _pad(weights: Weights, more: int) -> Weights:
+    if more == 0:
+        return weights
+    side = (0, more)
+    return Weights(
+        inputs=np.pad(weights.inputs, ((0, 0), side, (0, 0))),
+        hidden=np.pad(weights.hidden, ((0, 0), side, side)),
+        output=np.pad(weights.output, ((0, 0), side)),
+        bias=np.pad(weights.bias, ((0, 0), side)),
+        output_bias=weights.output_bias,
+    )
+
+
+def _cut(weights: Weights, width: int) -> Weights:
+    return Weights(
+        inputs=weights.inputs[:, :width].copy(),
+        hidden=weights.hidden[:, :width, :width].copy(),
+        output=weights.output[:, :width].copy(),
+        bias=weights.bias[:, :width].copy(),
+        output_bias=weights.output_bias.copy(),
+    )
+
+
+def _hold(problem: Problem, splits: Sequence[int]) -> Held:
+    """The validation samples of each split in portions of at most PORTION samples."""
+    rows = np.stack([problem.splits[split].validation for split in splits])  # [split, sample]
+    count = rows.shape[1]
+    portions = math.ceil(count / PORTION)
+    size = math.ceil(count / portions)
+    empty = portions * size - count
+    share = np.pad(np.full(count, 1.0 / count, np.float32), (0, empty))
+    rows = np.pad(rows, ((0, 0), (0, empty)), mode="edge").reshape(len(splits), portions, size)
+
+    def take(values: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(values[:, rows].transpose(1, 2, 0, 3))
+
+    share = np.broadcast_to(share.reshape(portions, size), rows.shape).copy()
+    return Held(take(problem.x), take(problem.y), share)

@@ -1,0 +1,53 @@
+"""Where networks are trained: every core of the CPU as a device of its own, or the GPUs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+import jax
+
+from rinn.config import check_device
+from rinn.errors import InputError
+
+
+def find_devices(word: str = "auto") -> list[jax.Device]:
+    """List the devices to train on.
+
+    On a CPU each core becomes a device: two programs of sixteen networks on one core each take
+    half the time of one program that spreads its small products over both. This must happen
+    before JAX is first used; where it comes too late, the CPU is one device.
+
+    Args:
+        word: auto (GPU where there is one), cpu or gpu.
+
+    Returns:
+        At least one device, all of one platform.
+
+    Raises:
+        InputError: the word is unknown, or there is no GPU that JAX can use.
+
+    Example:
+        >>> {device.platform for device in find_devices("cpu")}
+        {'cpu'}
+    """
+    check_device(word)
+    with contextlib.suppress(RuntimeError):  # JAX is already in use
+        if jax.config.jax_num_cpu_devices < 0:
+            jax.config.update("jax_num_cpu_devices", _count_cores())
+    if word == "cpu":
+        return jax.devices("cpu")
+    with contextlib.suppress(RuntimeError):
+        return jax.devices("gpu")
+    if word == "gpu":
+        raise InputError(
+            "device must be one this machine has, got 'gpu' but JAX finds none; install "
+            "'rinn[gpu]' on a machine with an NVIDIA GPU, or use --device cpu."
+        )
+    return jax.devices("cpu")
+
+
+def _count_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

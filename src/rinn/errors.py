@@ -1,0 +1,32 @@
+"""The one exception for what a user can mend."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """The user's input is wrong: one sentence says which, what it must be, what came."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Name the closest known words, for the end of an error sentence.
+
+    Args:
+        name: what the user wrote.
+        known: every word that would have been right.
+
+    Returns:
+        A clause that begins with a semicolon.
+
+    Example:
+        >>> suggest("gausian", ["matrix", "gaussian"])
+        "; did you mean 'gaussian'? Known: matrix, gaussian"
+    """
+    choices = list(known)
+    close = difflib.get_close_matches(str(name).lower(), choices, n=2, cutoff=0.5)
+    listing = ", ".join(choices)
+    if not close:
+        return f"; known: {listing}"
+    return f"; did you mean {' or '.join(repr(word) for word in close)}? Known: {listing}"

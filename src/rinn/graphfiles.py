@@ -1,0 +1,299 @@
+"""Graphs to and from files: node-link JSON, GraphML, and a table of edges."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from rinn.errors import InputError
+from rinn.graphs import ROLES, check_graph
+
+EDGE_NUMBERS = ("weight", "frequency")
+
+# XML 1.0 cannot hold these at all; a carriage return it would silently turn into a newline.
+_NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
+    r"""Write a graph as .json (networkx node-link) or .graphml; the suffix decides.
+
+    The file appears whole or not at all. Numbers that are not finite are left out. In GraphML,
+    attributes other than text, numbers and truth values become JSON text, and characters that
+    XML cannot hold (control characters other than tab and newline) are spelled out, so that a
+    bell becomes the six characters `\u0007`. JSON keeps every name as it is.
+
+    Args:
+        graph: the graph; it is not changed.
+        path: the file, replaced if it exists.
+
+    Raises:
+        InputError: the graph is not a causal graph (see `check_graph`), the suffix is unknown, or
+            the folder does not exist.
+
+    Example:
+        >>> import tempfile
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("x0", role="input")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_graph(graph, f"{folder}/graph.json")
+        ...     list(load_graph(f"{folder}/graph.json"))
+        ['x0']
+    """
+    path = Path(path)
+    encode = _by_suffix(path, {".json": _to_json, ".graphml": _to_graphml})
+    check_graph(graph)
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+    content = encode(graph)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """Read a graph from .json (node-link, edges under `edges` or `links`) or .graphml.
+
+    Args:
+        path: the file.
+
+    Returns:
+        A checked graph: acyclic, every node with a role, ids as text.
+
+    Raises:
+        InputError: the file is missing or unreadable, or does not hold such a graph.
+
+    Example:
+        >>> load_graph("truth.txt")
+        Traceback (most recent call last):
+        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml
+    """
+    path = Path(path)
+    decode = _by_suffix(path, {".json": _from_json, ".graphml": _from_graphml})
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"graph file {path} does not exist") from None
+    except OSError as error:
+        raise InputError(f"graph file {path} cannot be read: {error.strerror}") from error
+    try:
+        graph = decode(content)
+        check_graph(graph)
+    except InputError as error:
+        raise InputError(f"graph file {path}: {error}") from error
+    return graph
+
+
+def edges_table(graph: nx.DiGraph) -> pd.DataFrame:
+    """List the edges as a table, causes first and names in counting order (x2 before x10).
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        Columns source, target, source_role, target_role, weight, frequency; the last two are NaN
+        where an edge has none.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("x0", role="input")
+        >>> graph.add_node("y0", role="output")
+        >>> graph.add_edge("x0", "y0", weight=-1.5)
+        >>> edges_table(graph).to_dict("list")["weight"]
+        [-1.5]
+    """
+    role = dict(graph.nodes(data="role"))
+
+    def place(node: str) -> tuple[int, str, str]:
+        counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
+        return ROLES.index(role[node]), counted, node
+
+    rows = [
+        (source, target, role[source], role[target], *map(values.get, EDGE_NUMBERS))
+        for source, target, values in graph.edges(data=True)
+    ]
+    rows.sort(key=lambda row: (place(row[0]), place(row[1])))
+    names = ["source", "target", "source_role", "target_role", *EDGE_NUMBERS]
+    table = pd.DataFrame(rows, columns=names)
+    return table.astype(dict.fromkeys(EDGE_NUMBERS, float))
+
+
+def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    if path.suffix.lower() not in codecs:
+        raise InputError(f"graph file {path} must end in {' or '.join(codecs)}")
+    return codecs[path.suffix.lower()]
+
+
+def _to_json(graph: nx.DiGraph) -> bytes:
+    data = nx.node_link_data(graph, edges="edges")
+    return (json.dumps(_plain(data), indent=1) + "\n").encode()
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy values, tuples and sets into what JSON has; drop numbers that are not finite."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items() if not _missing(item)}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
+    if isinstance(value, list | tuple):
+        return [None if _missing(item) else _plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and not math.isfinite(value))
+
+
+def _to_graphml(graph: nx.DiGraph) -> bytes:
+    names = _xml_names(graph)
+    safe: nx.DiGraph = nx.DiGraph()
+    safe.graph.update(_xml_values(graph.graph))
+    for node, values in graph.nodes(data=True):
+        safe.add_nodes_from([(names[node], _xml_values(values))])
+    for source, target, values in graph.edges(data=True):
+        safe.add_edges_from([(names[source], names[target], _xml_values(values))])
+    file = BytesIO()
+    nx.write_graphml_xml(safe, file)
+    return file.getvalue()
+
+
+def _xml_names(graph: nx.DiGraph) -> dict[str, str]:
+    """Spell every id so that XML can hold it and no two become the same."""
+    names: dict[str, str] = {}
+    taken = set(graph)
+    for node in graph:
+        name = _xml_text(node)
+        while name != node and name in taken:
+            name += "_"
+        taken.add(name)
+        names[node] = name
+    return names
+
+
+def _xml_text(text: str) -> str:
+    return _NOT_XML.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _xml_values(values: dict[str, Any]) -> dict[str, Any]:
+    plain = {}
+    for name, value in _plain(values).items():
+        kept = value if isinstance(value, str | int | float) else json.dumps(value)
+        plain[_xml_text(name)] = _xml_text(kept) if isinstance(kept, str) else kept
+    return plain
+
+
+def _from_json(content: bytes) -> nx.DiGraph:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"must hold JSON, but cannot be parsed ({error})") from error
+    if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or not data["nodes"]:
+        raise InputError("must be a JSON object with a non-empty list under 'nodes'")
+    edges = data.get("edges", data.get("links"))
+    if not isinstance(edges, list):
+        raise InputError("must be a JSON object with a list under 'edges'")
+    if data.get("directed") is False:
+        raise InputError("must be a directed graph, but says 'directed': false")
+    nodes = [(_name(entry, "id", "node"), entry) for entry in data["nodes"]]
+    ends = [(_name(e, "source", "edge"), _name(e, "target", "edge")) for e in edges]
+    _check_ends([node for node, _ in nodes], ends)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.graph.update(data["graph"] if isinstance(data.get("graph"), dict) else {})
+    for node, entry in nodes:
+        graph.add_nodes_from([(node, _without(entry, "id"))])
+    for (source, target), entry in zip(ends, edges, strict=True):
+        graph.add_edges_from([(source, target, _without(entry, "source", "target"))])
+    _check_numbers(graph)
+    return graph
+
+
+def _without(entry: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: item for key, item in entry.items() if key not in keys}
+
+
+def _name(entry: Any, key: str, kind: str) -> str:
+    value = entry.get(key) if isinstance(entry, dict) else None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(f"every {kind} must have a text {key!r}, got {str(entry)[:80]}")
+    return str(value)
+
+
+def _check_ends(nodes: list[str], ends: Iterable[tuple[str, str]]) -> None:
+    known = set(nodes)
+    if len(known) < len(nodes):
+        twice = next(node for node in nodes if nodes.count(node) > 1)
+        raise InputError(f"every node must be listed once, but {twice!r} is listed again")
+    for edge in ends:
+        for node in edge:
+            if node not in known:
+                raise InputError(
+                    f"the edge {edge[0]!r} -> {edge[1]!r} names the unknown node {node!r}; "
+                    "add it to the nodes or remove the edge"
+                )
+
+
+def _check_numbers(graph: nx.DiGraph) -> None:
+    for source, target, values in graph.edges(data=True):
+        for name in EDGE_NUMBERS:
+            value = values.get(name)
+            if isinstance(value, bool) or not isinstance(value, int | float | None):
+                raise InputError(
+                    f"the edge {source!r} -> {target!r} must have a number as {name}, got {value!r}"
+                )
+
+
+def _from_graphml(content: bytes) -> nx.DiGraph:
+    _check_xml(content)
+    try:
+        graph = nx.read_graphml(BytesIO(content))
+    except (nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"must hold GraphML, but cannot be parsed ({error})") from error
+    if not isinstance(graph, nx.DiGraph):
+        raise InputError("must be a directed graph, but says edgedefault='undirected'")
+    for added_by_reader in ("node_default", "edge_default"):
+        graph.graph.pop(added_by_reader, None)
+    _check_numbers(graph)
+    return graph
+
+
+def _check_xml(content: bytes) -> None:
+    """Look through the XML before it is read: no entity definitions, edges between known nodes."""
+    nodes: list[str] = []
+    ends: list[tuple[str, str]] = []
+
+    def refuse(*_: object) -> None:
+        raise InputError("must have no DOCTYPE, because it can define entities; remove that line")
+
+    def start(tag: str, values: dict[str, str]) -> None:
+        if tag.endswith("}node") or tag == "node":
+            nodes.append(_name(values, "id", "node"))
+        elif tag.endswith("}edge") or tag == "edge":
+            ends.append((_name(values, "source", "edge"), _name(values, "target", "edge")))
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(content, True)
+    except InputError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InputError(f"must hold GraphML, but is not XML ({error})") from error
+    if not nodes:
+        raise InputError("must hold GraphML with at least one node")
+    _check_ends(nodes, ends)

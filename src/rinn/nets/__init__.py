@@ -1,0 +1,1 @@
+"""One network at a time: its weights, its forward pass, its penalty."""

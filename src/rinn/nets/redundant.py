@@ -1,0 +1,160 @@
+"""The redundant-input neural network (Young, Andrews, Cooper, Lu 2020), one at a time.
+
+Samples run along the last axis, so that the small products of hundreds of networks fill the
+vector lanes; measured on two cores this halves the time of a step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+
+class Weights(NamedTuple):
+    """The weights and biases of one network: W_i of the paper, split by where they come from.
+
+    `inputs[0]` is the paper's W_1; hidden layer i + 1 reads `hidden[i - 1]` from the layer before
+    and `inputs[i]` from the redundant inputs.
+    """
+
+    inputs: Float[Array, "layer hidden input"]
+    hidden: Float[Array, "layer-1 hidden hidden"]
+    output: Float[Array, "output hidden"]
+    bias: Float[Array, "layer hidden"]
+    output_bias: Float[Array, " output"]
+
+
+def draw_weights(
+    rng: np.random.Generator,
+    initialiser: str,
+    layers: int,
+    width: int,
+    inputs: int,
+    outputs: int,
+) -> Weights:
+    """Draw the starting weights of one network; biases start at zero.
+
+    Each layer's spread follows its own fan-in: the inputs for the first hidden layer, inputs and
+    previous layer for the others.
+
+    Args:
+        rng: the source of randomness, used up in a fixed order.
+        initialiser: xavier (normal, fan average), he (normal, fan in) or normal (sd
+            1/sqrt(fan_in/2), without the cut at two sd that the other two have).
+        layers: number of hidden layers.
+        width: nodes in each hidden layer.
+        inputs: number of inputs.
+        outputs: number of outputs.
+
+    Returns:
+        Weights in float32.
+
+    Example:
+        >>> draw_weights(np.random.default_rng(0), "he", 8, 10, 16, 3).hidden.shape
+        (7, 10, 10)
+    """
+    first = _draw(rng, initialiser, (1, width, inputs), inputs, width)
+    redundant = _draw(rng, initialiser, (layers - 1, width, inputs), inputs + width, width)
+    hidden = _draw(rng, initialiser, (layers - 1, width, width), inputs + width, width)
+    output = _draw(rng, initialiser, (outputs, width), width, outputs)
+    return Weights(
+        inputs=np.concatenate([first, redundant]),  # [layer, hidden, input]
+        hidden=hidden,
+        output=output,
+        bias=np.zeros((layers, width), np.float32),
+        output_bias=np.zeros(outputs, np.float32),
+    )
+
+
+def _draw(
+    rng: np.random.Generator,
+    initialiser: str,
+    shape: tuple[int, ...],
+    fan_in: int,
+    fan_out: int,
+) -> np.ndarray:
+    fan = (fan_in + fan_out) if initialiser == "xavier" else fan_in
+    scale = math.sqrt(2.0 / fan)
+    draws = rng.standard_normal(shape)
+    if initialiser != "normal":
+        # A normal cut at two standard deviations has sd 0.8796: divide it out.
+        while (far := np.abs(draws) > 2).any():
+            draws[far] = rng.standard_normal(int(far.sum()))
+        scale /= 0.87962566
+    return (scale * draws).astype(np.float32)
+
+
+def run_net(
+    weights: Weights,
+    activation: Callable[[Array], Array],
+    x: Float[Array, "input sample"],
+    *,
+    wide: bool = False,
+) -> Float[Array, "output sample"]:
+    """Compute the outputs: h_i = phi(W_i [h_(i-1), x] + b_i), then one linear layer.
+
+    Args:
+        weights: of one network.
+        activation: phi.
+        x: inputs, samples last.
+        wide: compute the redundant products of all layers at once; the same numbers, faster on
+            a GPU and slower on a CPU.
+
+    Returns:
+        Logits for binary outputs, values for continuous ones.
+    """
+    layers = weights.inputs.shape[0]
+    if wide:
+        from_inputs = jnp.einsum("lhi,ib->lhb", weights.inputs, x)  # [layer, hidden, sample]
+    else:
+        from_inputs = [weights.inputs[layer] @ x for layer in range(layers)]
+    h = activation(from_inputs[0] + weights.bias[0][:, None])  # [hidden, sample]
+    for layer in range(1, layers):
+        z = _product(weights.hidden[layer - 1], h) + from_inputs[layer]
+        h = activation(z + weights.bias[layer][:, None])
+    return _product(weights.output, h) + weights.output_bias[:, None]
+
+
+@jax.custom_vjp
+def _product(w: Array, h: Array) -> Array:
+    """W @ h, whose gradient turns W over in memory first: a third less time on a CPU."""
+    return w @ h
+
+
+def _product_forward(w: Array, h: Array) -> tuple[Array, tuple[Array, Array]]:
+    return w @ h, (w, h)
+
+
+def _product_backward(kept: tuple[Array, Array], d: Array) -> tuple[Array, Array]:
+    w, h = kept
+    turned = jax.lax.optimization_barrier(w.T)
+    return d @ h.T, turned @ d
+
+
+_product.defvjp(_product_forward, _product_backward)
+
+
+def penalty(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Float[Array, ""]:
+    """L1 and L2 on the weights; biases go free."""
+    kept = (weights.inputs, weights.hidden, weights.output)
+    size = sum(jnp.sum(jnp.abs(w)) for w in kept)
+    return l1 * size + l2 * sum(jnp.sum(w * w) for w in kept)
+
+
+def activities(
+    weights: Weights, activation: Callable[[Array], Array], x: Float[Array, "input sample"]
+) -> Float[Array, "layer hidden sample"]:
+    """Compute the value of every hidden node for every sample."""
+    h = activation(weights.inputs[0] @ x + weights.bias[0][:, None])
+    found = [h]
+    for layer in range(1, weights.inputs.shape[0]):
+        z = weights.hidden[layer - 1] @ h + weights.inputs[layer] @ x
+        h = activation(z + weights.bias[layer][:, None])
+        found.append(h)
+    return jnp.stack(found)

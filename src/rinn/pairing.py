@@ -1,0 +1,227 @@
+"""Match the rows of X and Y by sample, and say what was dropped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from rinn.cells import quote, quote_some
+from rinn.errors import InputError
+from rinn.records import Data, Dropped
+from rinn.tables import Table, load_table, make_table
+
+MIN_SAMPLES = 50
+
+
+def load_data(x_path: str | os.PathLike[str], y_path: str | os.PathLike[str]) -> Data:
+    r"""Read X and Y from two files and match their samples.
+
+    Args:
+        x_path: the table of inputs, such as mutations; `load_table` says in which formats.
+        y_path: the table of outputs, such as expression, for the same samples.
+
+    Returns:
+        The two tables with the same samples in the same order, and what was dropped.
+
+    Raises:
+        InputError: a file cannot be read, or the two tables do not fit together.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> rows = [f"s{row},{row % 2}\n" for row in range(60)]
+        >>> _ = (folder / "x.csv").write_text("sample,TP53\n" + "".join(rows))
+        >>> _ = (folder / "y.csv").write_text("sample,CDKN1A\n" + "".join(rows[::-1]))
+        >>> data = load_data(folder / "x.csv", folder / "y.csv")
+        >>> data.inputs, data.outputs, data.samples[:2]
+        (('TP53',), ('CDKN1A',), ('s0', 's1'))
+    """
+    return pair_tables(load_table(x_path, "X"), load_table(y_path, "Y"))
+
+
+def as_data(X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray) -> Data:
+    """Match X and Y from memory; both stay as they are.
+
+    The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
+    Columns without a name are called x0, x1 and so on, or y0, y1 and so on.
+
+    Args:
+        X: the inputs, one row per sample.
+        Y: the outputs, one row per sample.
+
+    Returns:
+        The two tables with the same samples in the same order, and what was dropped.
+
+    Raises:
+        InputError: a table does not hold finite numbers, or the two do not fit together.
+
+    Example:
+        >>> cause = np.arange(60.0).reshape(30, 2).repeat(2, axis=0)
+        >>> as_data(cause, cause[:, :1]).outputs
+        ('y0',)
+    """
+    return pair_tables(make_table(X, "X"), make_table(Y, "Y"))
+
+
+def pair_tables(x: Table, y: Table) -> Data:
+    """Match two tables by sample id, or row by row where one of them has no ids.
+
+    Samples of one table only are dropped, and so are columns with the same value in each of the
+    samples that are left; each is named in the result. The order is that of X.
+
+    Args:
+        x: the inputs.
+        y: the outputs.
+
+    Returns:
+        The two tables with the same samples in the same order, and what was dropped.
+
+    Raises:
+        InputError: the tables share no sample, differ in row count, share a column name, have
+            fewer than 50 samples in common, or have nothing but constant columns.
+
+    Example:
+        >>> values = np.arange(60.0)[:, None]
+        >>> data = pair_tables(Table(values, ("TP53",)), Table(-values, ("CDKN1A",)))
+        >>> data.x.shape, data.samples, data.dropped
+        ((60, 1), None, ())
+    """
+    x_rows, y_rows, samples, dropped = _match_samples(x, y)
+    if len(x_rows) < MIN_SAMPLES:
+        raise InputError(
+            f"X and Y must have at least {MIN_SAMPLES} samples in common, but have {len(x_rows)}"
+            f"; add samples, or check that the sample ids are written alike"
+        )
+    x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
+    y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
+    shared = [name for name in inputs if name in set(outputs)]
+    if shared:
+        raise InputError(
+            f"X and Y must have different column names, because each becomes a node of the graph, "
+            f"but both have {quote_some(shared)}; rename them in one table, for example to "
+            f"{quote(shared[0] + '_y')} in Y"
+        )
+    return Data(x_values, y_values, inputs, outputs, samples, (*dropped, *x_dropped, *y_dropped))
+
+
+def outputs_kind(y: np.ndarray, names: Sequence[str]) -> Literal["binary", "continuous"]:
+    """Say whether the outputs are all 0/1 or all something else.
+
+    Args:
+        y: the outputs, [sample, output].
+        names: the name of each output.
+
+    Returns:
+        "binary" if each value is 0 or 1, "continuous" if no column holds only 0 and 1; counts
+        such as 0, 1, 2, 3 are continuous.
+
+    Raises:
+        InputError: some columns hold only 0 and 1, and others do not.
+
+    Example:
+        >>> outputs_kind(np.array([[0, 1], [1, 1]]), ["a", "b"])
+        'binary'
+    """
+    is_binary = ((y == 0) | (y == 1)).all(axis=0)  # [output]
+    if is_binary.all():
+        return "binary"
+    if not is_binary.any():
+        return "continuous"
+    binary = [name for name, flag in zip(names, is_binary, strict=True) if flag]
+    others = [name for name, flag in zip(names, is_binary, strict=True) if not flag]
+    raise InputError(
+        f"Y must be either all 0/1 or all continuous, as mixed outputs are not supported yet, but "
+        f"{quote_some(binary)} hold only 0 and 1 and {quote_some(others)} do not; split Y into "
+        f"two tables, or pass --loss mse"
+    )
+
+
+def fingerprint(data: Data) -> dict[str, str]:
+    """Sum up the data in four short texts that change when the data do.
+
+    Args:
+        data: matched tables.
+
+    Returns:
+        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`: little-endian float64 row by
+        row for the values, JSON for the texts; the same on each platform.
+
+    Example:
+        >>> data = Data(np.zeros((2, 1)), np.ones((2, 1)), ("a",), ("b",))
+        >>> fingerprint(data)["samples"][:12]  # of JSON's null
+        '74234e98afe7'
+    """
+    names = {"inputs": list(data.inputs), "outputs": list(data.outputs)}
+    samples = None if data.samples is None else list(data.samples)
+    contents = {
+        "x": np.ascontiguousarray(data.x, dtype="<f8").tobytes(),
+        "y": np.ascontiguousarray(data.y, dtype="<f8").tobytes(),
+        "names": json.dumps(names, sort_keys=True).encode(),
+        "samples": json.dumps(samples).encode(),
+    }
+    return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+
+
+def _match_samples(
+    x: Table, y: Table
+) -> tuple[list[int], list[int], tuple[str, ...] | None, list[Dropped]]:
+    """Find the rows of X and of Y to keep, their sample ids, and the samples left out."""
+    if x.samples is None or y.samples is None:
+        _check_rows(x, y)
+        rows = list(range(len(x.values)))
+        return rows, rows, x.samples or y.samples, []
+    y_row = {sample: row for row, sample in enumerate(y.samples)}
+    x_rows = [row for row, sample in enumerate(x.samples) if sample in y_row]
+    samples = tuple(x.samples[row] for row in x_rows)
+    if not samples:
+        raise InputError(
+            f"X and Y must share sample ids, but no id of X (such as {quote(x.samples[0])}) is in "
+            f"Y (such as {quote(y.samples[0])}); write the ids alike in both tables"
+        )
+    return x_rows, [y_row[sample] for sample in samples], samples, _list_unmatched(x, y, samples)
+
+
+def _check_rows(x: Table, y: Table) -> None:
+    """Refuse different row counts where rows can only be matched by position."""
+    if len(x.values) != len(y.values):
+        raise InputError(
+            f"X and Y must have the same number of rows unless both have sample ids, but X has "
+            f"{len(x.values)} and Y has {len(y.values)}; remove the extra rows, or give both "
+            f"tables a first column called 'sample'"
+        )
+
+
+def _list_unmatched(x: Table, y: Table, samples: tuple[str, ...]) -> list[Dropped]:
+    """Note each sample of one table only, and how few match if it is less than half."""
+    kept = set(samples)
+    dropped = []
+    for table, ids, other in (("X", x.samples or (), "Y"), ("Y", y.samples or (), "X")):
+        is_few = 2 * len(samples) < len(ids)
+        note = f" (only {len(samples)} of the {len(ids)} samples of {table} are)" if is_few else ""
+        reason = f"sample is not in {other}{note}"
+        dropped += [Dropped(table, sample, reason) for sample in ids if sample not in kept]
+    return dropped
+
+
+def _drop_constant(
+    values: np.ndarray, columns: tuple[str, ...], table: str
+) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
+    """Leave out the columns that tell nothing about the samples."""
+    is_constant = (values == values[:1]).all(axis=0)  # [column]
+    if is_constant.all():
+        raise InputError(
+            f"{table} must have a column that varies, but each of its {len(columns)} columns has "
+            f"the same value in all {len(values)} samples; check the table, or add samples"
+        )
+    dropped = [
+        Dropped(table, columns[number], f"constant (always {values[0, number]:g})")
+        for number in np.flatnonzero(is_constant)
+    ]
+    kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
+    return values[:, ~is_constant], kept, dropped

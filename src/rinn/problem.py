@@ -1,0 +1,112 @@
+"""From two tables to what the networks see: splits first, then scales that know no test sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
+from rinn.records import Data
+from rinn.pairing import outputs_kind
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Column-wise centre and spread; `undo(apply(v)) == v`."""
+
+    centre: np.ndarray
+    spread: np.ndarray
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Bring [sample, column] values into the networks' units."""
+        return (values - self.centre) / self.spread
+
+    def undo(self, values: np.ndarray) -> np.ndarray:
+        """Bring [sample, column] values back into the user's units."""
+        return values * self.spread + self.centre
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of one training and one validation set."""
+
+    train: np.ndarray
+    validation: np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What every network of a run learns from, samples along the last axis."""
+
+    x: np.ndarray  # [input, sample], scaled, float32
+    y: np.ndarray  # [output, sample], scaled, float32
+    loss: str
+    splits: tuple[Split, ...]
+    test: np.ndarray
+    x_scale: Scale
+    y_scale: Scale
+
+
+def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
+    """Split the samples and scale the columns.
+
+    The test set is 10 % of the samples; of the rest, split 1 validates on the last 15 % (of all
+    samples) of a random order and split 2 on the first 15 %. Columns that are not 0/1 are brought
+    to mean 0 and standard deviation 1 by the samples outside the test set, so that one range of
+    L1 rates fits every dataset.
+
+    Args:
+        data: the user's tables.
+        seed: decides the splits.
+        loss: bce, mse, or auto: bce where every output is 0 or 1.
+
+    Returns:
+        The problem.
+
+    Raises:
+        InputError: the outputs are a mixture of binary and continuous columns.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> names = tuple("abc")
+        >>> data = Data(rng.normal(size=(100, 3)), rng.normal(size=(100, 3)), names, names)
+        >>> problem = make_problem(data)
+        >>> problem.loss, [len(s.train) for s in problem.splits], len(problem.test)
+        ('mse', [75, 75], 10)
+    """
+    if loss == "auto":
+        loss = "bce" if outputs_kind(data.y, data.outputs) == "binary" else "mse"
+    order = np.random.default_rng([seed, 7]).permutation(len(data.x))
+    n_test = round(TEST_SHARE * len(order))
+    test, rest = np.sort(order[:n_test]), order[n_test:]
+    x_scale = _find_scale(data.x[rest])
+    y_scale = _keep_scale(data.y) if loss == "bce" else _find_scale(data.y[rest], binary=False)
+    return Problem(
+        x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
+        y=np.ascontiguousarray(y_scale.apply(data.y).T, np.float32),
+        loss=loss,
+        splits=_make_splits(rest, round(VALIDATION_SHARE * len(order))),
+        test=test,
+        x_scale=x_scale,
+        y_scale=y_scale,
+    )
+
+
+def _make_splits(rest: np.ndarray, n_validation: int) -> tuple[Split, ...]:
+    last = Split(train=rest[:-n_validation], validation=rest[-n_validation:])
+    first = Split(train=rest[n_validation:], validation=rest[:n_validation])
+    return (last, first)[:SPLITS]
+
+
+def _find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
+    centre, spread = values.mean(axis=0), values.std(axis=0)
+    if binary:
+        as_is = np.isin(values, (0, 1)).all(axis=0)
+        centre, spread = np.where(as_is, 0.0, centre), np.where(as_is, 1.0, spread)
+    # A column can be constant outside the test set although it varies over all samples.
+    return Scale(centre, np.where(spread > 0, spread, 1.0))
+
+
+def _keep_scale(values: np.ndarray) -> Scale:
+    return Scale(np.zeros(values.shape[1]), np.ones(values.shape[1]))

@@ -1,0 +1,32 @@
+"""Frozen records that pass between the stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A column or row of the user's tables that is not used, and why."""
+
+    table: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """X and Y for the same samples, ready to learn from.
+
+    `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
+    None where the tables had none.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    samples: tuple[str, ...] | None = None
+    dropped: tuple[Dropped, ...] = field(default=())

@@ -1,0 +1,191 @@
+"""Noisy logical operators: binary inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from rinn.simulation.checks import check_choices, check_count, check_share
+from rinn.simulation.samples import Layout, Sampled, draw_rows, lay_out
+
+OPERATORS = ("and", "or", "xor")
+# Beta(90, 10) and Beta(95, 5) both add up to this.
+CONCENTRATION = 100
+# A table of 4,096 probabilities for a node is still cheap; one for 30 parents would not be.
+TABLE_PARENTS = 12
+
+
+@dataclass(frozen=True)
+class Gate:
+    """How one node answers its parents.
+
+    `table` has one probability of a 1 for each combination of parent values (the first parent is
+    the lowest bit), or for a node of many parents two: operator false and operator true.
+    """
+
+    operator: str
+    parents: tuple[int, ...]
+    table: np.ndarray
+
+
+def sample_or(
+    rng: np.random.Generator,
+    graph: nx.DiGraph,
+    samples: int,
+    *,
+    prevalence: float = 0.08,
+    noise: float = 0.10,
+    block: int | None = None,
+) -> Sampled:
+    """Draw rows in which each node is a noisy OR of its parents.
+
+    As `sample_logic`, with the one operator OR at every node and more noise.
+
+    Args:
+        rng: where the random numbers come from.
+        graph: a graph whose nodes have roles, in layers of any number.
+        samples: how many rows to draw.
+        prevalence: the probability that an input is 1.
+        noise: the mean probability that a node contradicts its operator.
+        block: rows worked on at once; changes the memory used, not the result.
+
+    Returns:
+        The rows, a copy of the graph with the `operator` of each node, and the parameters.
+
+    Raises:
+        InputError: an argument is out of range.
+
+    Example:
+        >>> from rinn.simulation.paper import paper_graph
+        >>> sample_or(np.random.default_rng(0), paper_graph(), 10).y.shape
+        (10, 16)
+    """
+    sampled = sample_logic(
+        rng, graph, samples, prevalence=prevalence, noise=noise, operators=("or",), block=block
+    )
+    kept = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
+    return Sampled(sampled.x, sampled.y, sampled.graph, kept)
+
+
+def sample_logic(
+    rng: np.random.Generator,
+    graph: nx.DiGraph,
+    samples: int,
+    *,
+    prevalence: float = 0.155,
+    noise: float = 0.05,
+    operators: Sequence[str] = OPERATORS,
+    block: int | None = None,
+) -> Sampled:
+    """Draw rows in which each node is a noisy AND, OR or XOR of its parents.
+
+    P(node = 1 | parents) is drawn once for each combination of parent values, from
+    Beta(100 (1 - noise), 100 noise) where the operator is true and the mirrored Beta where it is
+    false. A node with more than 12 parents has two such probabilities only. XOR is true for an
+    odd number of ones; for one parent the three operators are the same. Operators are drawn for
+    each node evenly and independently, so an AND above several rare inputs may hide them: name
+    the `operators` to use where each input must show.
+
+    Args:
+        rng: where the random numbers come from.
+        graph: a graph whose nodes have roles, in layers of any number.
+        samples: how many rows to draw.
+        prevalence: the probability that an input is 1.
+        noise: the mean probability that a node contradicts its operator.
+        operators: the operators to draw from, of and, or, xor.
+        block: rows worked on at once; changes the memory used, not the result.
+
+    Returns:
+        The rows, a copy of the graph with the `operator` of each node, and the parameters.
+
+    Raises:
+        InputError: an argument is out of range.
+
+    Example:
+        >>> from rinn.simulation.paper import paper_graph
+        >>> sampled = sample_logic(np.random.default_rng(0), paper_graph(), 10)
+        >>> sampled.graph.nodes["h17"]["operator"] in OPERATORS
+        True
+    """
+    prevalence = check_share("prevalence", prevalence)
+    noise = check_share("noise", noise, below=0.5, closed=False)
+    operators = check_choices("operators", operators, OPERATORS)
+    check_count("samples", samples)
+    layout = lay_out(graph)
+    gates = _draw_gates(rng, layout, noise, operators)
+    truth = graph.copy()
+    for node, gate in gates.items():
+        truth.nodes[layout.nodes[node]]["operator"] = gate.operator
+    share = np.float32(prevalence)
+
+    def draw_block(rows: int) -> np.ndarray:
+        lots = rng.random((rows, len(layout.nodes)), dtype=np.float32)  # [row, node]
+        values = np.empty((len(layout.nodes), rows), np.int8)
+        for node in range(len(layout.nodes)):
+            chance = _chance(gates[node], values) if node in gates else share
+            values[node] = lots[:, node] < chance
+        return values
+
+    x, y = draw_rows(layout, samples, draw_block, (np.int8, np.int8), block)
+    drawn = {"prevalence": prevalence, "noise": noise, "operators": operators}
+    return Sampled(x, y, truth, drawn)
+
+
+def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
+    """Apply a logical operator over the parents.
+
+    Args:
+        operator: and, or, xor.
+        values: zeros and ones [parent, row]; without a parent the answer is False.
+
+    Returns:
+        True and False [row].
+
+    Example:
+        >>> evaluate("xor", np.array([[0, 1, 1], [0, 0, 1]])).tolist()
+        [False, True, False]
+    """
+    ones = values.sum(axis=0)
+    if operator == "and":
+        return (ones == len(values)) & (ones > 0)
+    return ones > 0 if operator == "or" else ones % 2 == 1
+
+
+def _draw_gates(
+    rng: np.random.Generator, layout: Layout, noise: float, operators: tuple[str, ...]
+) -> dict[int, Gate]:
+    """Draw an operator and a table for each node that is not an input."""
+    places = [node for node, role in enumerate(layout.roles) if role != "input"]
+    picks = rng.integers(len(operators), size=len(places))
+    gates = {}
+    for node, pick in zip(places, picks, strict=True):
+        operator, parents = operators[pick], layout.parents[node]
+        truths = np.array([False, True])
+        if len(parents) <= TABLE_PARENTS:
+            codes = np.arange(2 ** len(parents))
+            bits = codes >> np.arange(len(parents))[:, None] & 1  # [parent, combination]
+            truths = evaluate(operator, bits)  # [combination]
+        gates[node] = Gate(operator, parents, _draw_table(rng, truths, noise))
+    return gates
+
+
+def _draw_table(rng: np.random.Generator, truths: np.ndarray, noise: float) -> np.ndarray:
+    """Draw P(node = 1) for each combination; without noise it is the operator itself."""
+    if noise == 0:
+        return truths.astype(np.float32)
+    slips = rng.beta(CONCENTRATION * noise, CONCENTRATION * (1 - noise), len(truths))
+    return np.where(truths, 1 - slips, slips).astype(np.float32)
+
+
+def _chance(gate: Gate, values: np.ndarray) -> np.ndarray:
+    """P(node = 1) in each row, given the parents' values."""
+    parents = list(gate.parents)
+    if len(parents) > TABLE_PARENTS:
+        return gate.table[evaluate(gate.operator, values[parents]).astype(np.int8)]
+    codes = np.zeros(values.shape[1], np.int16)
+    for bit, parent in enumerate(parents):
+        codes |= values[parent].astype(np.int16) << bit
+    return gate.table[codes]

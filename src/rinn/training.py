@@ -1,0 +1,254 @@
+"""Many networks at once: the compiled program that trains a batch of them for some epochs.
+
+The network is written for one; `vmap` adds the net axis, a second `vmap` the split axis, and
+`scan` the steps. Nothing here knows of files, searches or trials.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from rinn.nets import optimisers
+from rinn.nets.activations import activate
+from rinn.nets.redundant import Weights, penalty, run_net
+
+RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
+STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is fixed when a batch of networks is compiled.
+
+    Samples arrive in portions of `tick`; a network whose batch size is a multiple of it adds the
+    gradients of several portions up (`accumulate`) before it takes a step, so that networks of
+    several batch sizes run in one program. `padded` says that some networks are narrower than
+    the arrays that hold them; `wide` is explained in `run_net`.
+    """
+
+    loss: str
+    activations: tuple[str, ...]
+    optimisers: tuple[str, ...]
+    tick: int
+    accumulate: bool = False
+    padded: bool = False
+    wide: bool = False
+
+
+class Traits(NamedTuple):
+    """The settings of one network that may differ within a batch, as numbers."""
+
+    learning_rate: Float[Array, ""]
+    l1: Float[Array, ""]
+    l2: Float[Array, ""]
+    activation: Int[Array, ""]
+    optimiser: Int[Array, ""]
+    ticks: Int[Array, ""]
+    epochs: Int[Array, ""]
+    patience: Int[Array, ""]
+    tolerance: Float[Array, ""]
+    alive: Float[Array, " hidden"]
+
+
+class NetState(NamedTuple):
+    """One network in the middle of its training."""
+
+    weights: Weights
+    memory: tuple[Any, ...]
+    gradient: Any
+    best: Float[Array, ""]
+    stale: Int[Array, ""]
+    epoch: Int[Array, ""]
+    status: Int[Array, ""]
+    train_loss: Float[Array, ""]
+    validation_loss: Float[Array, ""]
+    validation_error: Float[Array, ""]
+
+
+class Held(NamedTuple):
+    """The validation samples of one split in equal portions; `share` sums to one."""
+
+    x: Float[Array, "portion input sample"]
+    y: Float[Array, "portion output sample"]
+    share: Float[Array, "portion sample"]
+
+
+def start_net(program: Program, weights: Weights) -> NetState:
+    """One network before its first epoch."""
+    zero, none = jnp.float32(0), jnp.int32(0)
+    return NetState(
+        weights=weights,
+        memory=optimisers.start(program.optimisers, weights),
+        gradient=jax.tree.map(jnp.zeros_like, weights) if program.accumulate else None,
+        best=jnp.float32(jnp.inf),
+        stale=none,
+        epoch=none,
+        status=none,
+        train_loss=zero,
+        validation_loss=zero,
+        validation_error=zero,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
+def train_segment(
+    program: Program,
+    state: NetState,
+    traits: Traits,
+    x: Float[Array, "input sample"],
+    y: Float[Array, "output sample"],
+    spread: Float[Array, " output"],
+    order: Int[Array, "epoch split use"],
+    held: Held,
+) -> NetState:
+    """Train every network of [split, net] arrays for as many epochs as `order` has.
+
+    Args:
+        program: what is compiled.
+        state: leaves are [split, net, ...].
+        traits: leaves are [split, net, ...].
+        x: inputs of all samples.
+        y: outputs of all samples.
+        spread: the outputs' standard deviations in the user's units.
+        order: which samples each epoch uses, in which order; a whole number of ticks.
+        held: validation samples, leaves are [split, ...].
+
+    Returns:
+        The state after the last epoch. Networks that are not running are left as they were.
+    """
+    step = _over_nets(functools.partial(_step_net, program), shared=3)
+    check = _over_nets(functools.partial(_check_net, program, spread), shared=1)
+
+    def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, None]:
+        xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
+        numbers = jnp.broadcast_to(jnp.arange(len(xs))[:, None], xs.shape[:2])  # [tick, split]
+        state = state._replace(gradient=jax.tree.map(jnp.zeros_like, state.gradient))
+
+        def run_tick(state: NetState, portion: Any) -> tuple[NetState, Array]:
+            return step(state, traits, *portion)
+
+        state, losses = jax.lax.scan(run_tick, state, (xs, ys, numbers))
+        running = state.status == RUNNING
+        mean = jnp.where(running, losses.mean(axis=0), state.train_loss)
+        return check(state._replace(train_loss=mean), traits, held), None
+
+    return jax.lax.scan(run_epoch, state, order)[0]
+
+
+def _over_nets(function: Any, shared: int) -> Any:
+    """Map a one-network function of (state, traits, shared...) over [split, net]."""
+    over_nets = jax.vmap(function, in_axes=(0, 0) + (None,) * shared)
+    return jax.vmap(over_nets, in_axes=(0, 0) + (0,) * shared)
+
+
+def _portion(
+    values: Float[Array, "column sample"], uses: Int[Array, "split use"], tick: int
+) -> Float[Array, "tick split column portion"]:
+    splits, used = uses.shape
+    taken = values[:, uses].reshape(len(values), splits, used // tick, tick)
+    return taken.transpose(2, 1, 0, 3)
+
+
+def _step_net(
+    program: Program,
+    state: NetState,
+    traits: Traits,
+    x: Float[Array, "input sample"],
+    y: Float[Array, "output sample"],
+    number: Int[Array, ""],
+) -> tuple[NetState, Float[Array, ""]]:
+    """One portion of samples for one network, and a step where its batch is full."""
+
+    def data_loss(weights: Weights) -> Float[Array, ""]:
+        return jnp.mean(_losses(program.loss, _predict(program, weights, traits, x), y))
+
+    loss, gradient = jax.value_and_grad(data_loss)(state.weights)
+    running = state.status == RUNNING
+    due, kept = running, None
+    if program.accumulate:
+        gradient = jax.tree.map(jnp.add, state.gradient, gradient)
+        full = (number + 1) % traits.ticks == 0
+        due = running & full
+        kept = jax.tree.map(lambda g: jnp.where(full, 0.0, g), gradient)
+        gradient = jax.tree.map(lambda g: g / traits.ticks, gradient)
+    priced = jax.grad(penalty)(state.weights, traits.l1, traits.l2)
+    gradient = jax.tree.map(jnp.add, gradient, priced)
+    weights, memory = optimisers.descend(
+        program.optimisers,
+        traits.optimiser,
+        due,
+        traits.learning_rate,
+        gradient,
+        state.memory,
+        state.weights,
+    )
+    return state._replace(weights=weights, memory=memory, gradient=kept), loss
+
+
+def _check_net(
+    program: Program, spread: Float[Array, " output"], state: NetState, traits: Traits, held: Held
+) -> NetState:
+    """The end of an epoch: validation loss, early stopping, status."""
+    loss, error = _validate(program, spread, state.weights, traits, held)
+    cost = loss + penalty(state.weights, traits.l1, traits.l2)
+    better = cost < state.best * traits.tolerance
+    stale = jnp.where(better, 0, state.stale + 1)
+    epoch = state.epoch + 1
+    status = jnp.where(epoch >= traits.epochs, EXHAUSTED, RUNNING)
+    status = jnp.where(stale >= traits.patience, CONVERGED, status)
+    status = jnp.where(jnp.isfinite(cost), status, DIVERGED)
+    checked = state._replace(
+        best=jnp.where(better, cost, state.best),
+        stale=stale,
+        epoch=epoch,
+        status=status,
+        validation_loss=loss,
+        validation_error=error,
+    )
+    running = state.status == RUNNING
+    return jax.tree.map(lambda new, old: jnp.where(running, new, old), checked, state)
+
+
+def _validate(
+    program: Program,
+    spread: Float[Array, " output"],
+    weights: Weights,
+    traits: Traits,
+    held: Held,
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """Mean loss in the networks' units and mean error in the user's, portion by portion."""
+
+    def add(totals: tuple[Array, Array], portion: Held) -> tuple[tuple[Array, Array], None]:
+        with jax.default_matmul_precision("highest"):
+            predicted = _predict(program, weights, traits, portion.x)
+        losses = _losses(program.loss, predicted, portion.y)  # [output, sample]
+        loss = jnp.sum(losses.mean(axis=0) * portion.share)
+        errors = losses if program.loss == "bce" else losses * spread[:, None] ** 2
+        error = jnp.sum(errors.mean(axis=0) * portion.share)
+        return (totals[0] + loss, totals[1] + error), None
+
+    return jax.lax.scan(add, (jnp.float32(0), jnp.float32(0)), held)[0]
+
+
+def _predict(
+    program: Program, weights: Weights, traits: Traits, x: Float[Array, "input sample"]
+) -> Float[Array, "output sample"]:
+    def activation(z: Float[Array, "hidden sample"]) -> Float[Array, "hidden sample"]:
+        h = activate(program.activations, traits.activation, z)
+        return h * traits.alive[:, None] if program.padded else h
+
+    return run_net(weights, activation, x, wide=program.wide)
+
+
+def _losses(
+    loss: str, predicted: Float[Array, "output sample"], y: Float[Array, "output sample"]
+) -> Float[Array, "output sample"]:
+    if loss == "mse":
+        return (predicted - y) ** 2
+    return jax.nn.softplus(predicted) - y * predicted
