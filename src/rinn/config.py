@@ -100,7 +100,7 @@ class RunSettings:
 def check_number(name: str, value: object, least: int) -> None:
     """Raise InputError unless `value` is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def check_device(name: str) -> None:
@@ -111,11 +111,11 @@ def check_device(name: str) -> None:
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InputError(
-            f"{name} must be one of {', '.join(choices)}, got {value!r}{suggest(str(value), choices)}."
+            f"{name} must be one of {', '.join(choices)}, got {value!r}{suggest(str(value), choices)}"
         )
 
 
 def _check_rate(name: str, value: float, least: float, most: float = math.inf) -> None:
     if not (isinstance(value, (int, float)) and math.isfinite(value) and least <= value <= most):
         span = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-        raise InputError(f"{name} must be a number {span}, got {value!r}.")
+        raise InputError(f"{name} must be a number {span}, got {value!r}")

@@ -42,7 +42,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     if word == "gpu":
         raise InputError(
             "device must be one this machine has, got 'gpu' but JAX finds none; install "
-            "'rinn[gpu]' on a machine with an NVIDIA GPU, or use --device cpu."
+            "'rinn[gpu]' on a machine with an NVIDIA GPU, or use --device cpu"
         )
     return jax.devices("cpu")
 

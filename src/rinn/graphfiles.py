@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
+from rinn.files import replace_file
 from rinn.graphs import ROLES, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
@@ -55,13 +56,7 @@ def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
     check_graph(graph)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
-    content = encode(graph)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    replace_file(path, encode(graph))
 
 
 def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:

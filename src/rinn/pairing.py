@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rinn.cells import quote, quote_some
+from rinn.cells import find_repeated, quote, quote_some
 from rinn.errors import InputError
 from rinn.records import Data, Dropped
 from rinn.tables import Table, load_table, make_table
@@ -100,13 +100,7 @@ def pair_tables(x: Table, y: Table) -> Data:
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
-    shared = [name for name in inputs if name in set(outputs)]
-    if shared:
-        raise InputError(
-            f"X and Y must have different column names, because each becomes a node of the graph, "
-            f"but both have {quote_some(shared)}; rename them in one table, for example to "
-            f"{quote(shared[0] + '_y')} in Y"
-        )
+    inputs, outputs = _tell_apart(inputs, outputs)
     return Data(x_values, y_values, inputs, outputs, samples, (*dropped, *x_dropped, *y_dropped))
 
 
@@ -118,11 +112,11 @@ def outputs_kind(y: np.ndarray, names: Sequence[str]) -> Literal["binary", "cont
         names: the name of each output.
 
     Returns:
-        "binary" if each value is 0 or 1, "continuous" if no column holds only 0 and 1; counts
-        such as 0, 1, 2, 3 are continuous.
+        "binary" if each value is 0 or 1; "continuous" if no column holds only 0 and 1, or if all
+        values are whole numbers: a count that stays below 2 is still a count.
 
     Raises:
-        InputError: some columns hold only 0 and 1, and others do not.
+        InputError: some columns hold only 0 and 1, and others hold fractions.
 
     Example:
         >>> outputs_kind(np.array([[0, 1], [1, 1]]), ["a", "b"])
@@ -131,7 +125,7 @@ def outputs_kind(y: np.ndarray, names: Sequence[str]) -> Literal["binary", "cont
     is_binary = ((y == 0) | (y == 1)).all(axis=0)  # [output]
     if is_binary.all():
         return "binary"
-    if not is_binary.any():
+    if not is_binary.any() or (y == np.round(y)).all():
         return "continuous"
     binary = [name for name, flag in zip(names, is_binary, strict=True) if flag]
     others = [name for name, flag in zip(names, is_binary, strict=True) if not flag]
@@ -166,6 +160,23 @@ def fingerprint(data: Data) -> dict[str, str]:
         "samples": json.dumps(samples).encode(),
     }
     return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+
+
+def _tell_apart(
+    inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Add _x and _y to names that both tables have: each column becomes a node of the graph."""
+    shared = set(inputs) & set(outputs)
+    inputs = tuple(name + "_x" if name in shared else name for name in inputs)
+    outputs = tuple(name + "_y" if name in shared else name for name in outputs)
+    clashes = find_repeated(inputs + outputs)
+    if clashes:
+        raise InputError(
+            f"X and Y must have different column names, because each becomes a node of the graph, "
+            f"but adding _x and _y to those that both have gives {quote_some(clashes)} twice; "
+            f"rename them in one table"
+        )
+    return inputs, outputs
 
 
 def _match_samples(

@@ -93,6 +93,33 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     )
 
 
+def find_price(problem: Problem) -> float:
+    """Find the L1 rate at which a linear network would just keep every weight at zero.
+
+    It is the largest slope of the loss over all pairs of input and output, where every weight is
+    zero: the natural unit for L1 rates, as in the path of a lasso. Test samples are not looked at.
+
+    Args:
+        problem: the data.
+
+    Returns:
+        The rate, above zero.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=(100, 1))
+        >>> data = Data(x, 3 * x, ("a",), ("b",))
+        >>> round(find_price(make_problem(data)), 3)
+        2.0
+    """
+    rows = np.sort(np.concatenate([problem.splits[0].train, problem.splits[0].validation]))
+    x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
+    x -= x.mean(axis=1, keepdims=True)
+    slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
+    factor = 2.0 if problem.loss == "mse" else 1.0
+    return float(max(factor * slopes.max(), 1e-8))
+
+
 def _make_splits(rest: np.ndarray, n_validation: int) -> tuple[Split, ...]:
     last = Split(train=rest[:-n_validation], validation=rest[-n_validation:])
     first = Split(train=rest[n_validation:], validation=rest[:n_validation])

@@ -9,6 +9,7 @@ from rinn.simulation.mechanisms import MECHANISMS
 from rinn.simulation.minimal import find_smaller, is_minimal
 from rinn.simulation.paper import paper_graph
 from rinn.simulation.samples import Sampled, Simulation
+from rinn.simulation.writing import write_simulation
 
 __all__ = [
     "ALIASES",
@@ -25,4 +26,5 @@ __all__ = [
     "sample_logic",
     "sample_matrix",
     "sample_or",
+    "write_simulation",
 ]

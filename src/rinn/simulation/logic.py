@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from rinn.errors import InputError
 from rinn.simulation.checks import check_choices, check_count, check_share
 from rinn.simulation.samples import Layout, Sampled, draw_rows, lay_out
 
@@ -16,6 +17,9 @@ OPERATORS = ("and", "or", "xor")
 CONCENTRATION = 100
 # A table of 4,096 probabilities for a node is still cheap; one for 30 parents would not be.
 TABLE_PARENTS = 12
+# Rows that tell an effect of 0.05 from none, and how often gates may be drawn again.
+EFFECT_ROWS = 4000
+MOST_ROUNDS = 3000
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,14 @@ def sample_or(
         (10, 16)
     """
     sampled = sample_logic(
-        rng, graph, samples, prevalence=prevalence, noise=noise, operators=("or",), block=block
+        rng,
+        graph,
+        samples,
+        prevalence=prevalence,
+        noise=noise,
+        operators=("or",),
+        least_effect=0.0,
+        block=block,
     )
     kept = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
     return Sampled(sampled.x, sampled.y, sampled.graph, kept)
@@ -78,6 +89,7 @@ def sample_logic(
     prevalence: float = 0.155,
     noise: float = 0.05,
     operators: Sequence[str] = OPERATORS,
+    least_effect: float = 0.05,
     block: int | None = None,
 ) -> Sampled:
     """Draw rows in which each node is a noisy AND, OR or XOR of its parents.
@@ -85,9 +97,12 @@ def sample_logic(
     P(node = 1 | parents) is drawn once for each combination of parent values, from
     Beta(100 (1 - noise), 100 noise) where the operator is true and the mirrored Beta where it is
     false. A node with more than 12 parents has two such probabilities only. XOR is true for an
-    odd number of ones; for one parent the three operators are the same. Operators are drawn for
-    each node evenly and independently, so an AND above several rare inputs may hide them: name
-    the `operators` to use where each input must show.
+    odd number of ones; for one parent the three operators are the same.
+
+    Operators are drawn for each node evenly and independently. An AND of several rare inputs, or
+    an XOR with a coin, hides its causes from any finite table, against the paper's faithfulness
+    assumption (A7): operators on the way from an input to an output are therefore drawn again
+    until the input changes the probability of the output by `least_effect`.
 
     Args:
         rng: where the random numbers come from.
@@ -96,13 +111,15 @@ def sample_logic(
         prevalence: the probability that an input is 1.
         noise: the mean probability that a node contradicts its operator.
         operators: the operators to draw from, of and, or, xor.
+        least_effect: how much each input must change the probability of each output that it
+            reaches; 0 takes the first draw as it is.
         block: rows worked on at once; changes the memory used, not the result.
 
     Returns:
         The rows, a copy of the graph with the `operator` of each node, and the parameters.
 
     Raises:
-        InputError: an argument is out of range.
+        InputError: an argument is out of range, or no draw has the effects that were asked for.
 
     Example:
         >>> from rinn.simulation.paper import paper_graph
@@ -113,24 +130,26 @@ def sample_logic(
     prevalence = check_share("prevalence", prevalence)
     noise = check_share("noise", noise, below=0.5, closed=False)
     operators = check_choices("operators", operators, OPERATORS)
+    least_effect = check_share("least_effect", least_effect)
     check_count("samples", samples)
     layout = lay_out(graph)
     gates = _draw_gates(rng, layout, noise, operators)
+    if least_effect > 0:
+        gates = _show_inputs(rng, layout, gates, prevalence, least_effect, noise, operators)
     truth = graph.copy()
     for node, gate in gates.items():
         truth.nodes[layout.nodes[node]]["operator"] = gate.operator
-    share = np.float32(prevalence)
 
     def draw_block(rows: int) -> np.ndarray:
-        lots = rng.random((rows, len(layout.nodes)), dtype=np.float32)  # [row, node]
-        values = np.empty((len(layout.nodes), rows), np.int8)
-        for node in range(len(layout.nodes)):
-            chance = _chance(gates[node], values) if node in gates else share
-            values[node] = lots[:, node] < chance
-        return values
+        return _draw_values(rng, layout, gates, prevalence, rows)
 
     x, y = draw_rows(layout, samples, draw_block, (np.int8, np.int8), block)
-    drawn = {"prevalence": prevalence, "noise": noise, "operators": operators}
+    drawn = {
+        "prevalence": prevalence,
+        "noise": noise,
+        "operators": operators,
+        "least_effect": least_effect,
+    }
     return Sampled(x, y, truth, drawn)
 
 
@@ -154,14 +173,81 @@ def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
     return ones > 0 if operator == "or" else ones % 2 == 1
 
 
-def _draw_gates(
-    rng: np.random.Generator, layout: Layout, noise: float, operators: tuple[str, ...]
+def _show_inputs(
+    rng: np.random.Generator,
+    layout: Layout,
+    gates: dict[int, Gate],
+    prevalence: float,
+    least_effect: float,
+    noise: float,
+    operators: tuple[str, ...],
 ) -> dict[int, Gate]:
-    """Draw an operator and a table for each node that is not an input."""
-    places = [node for node, role in enumerate(layout.roles) if role != "input"]
+    """Draw gates again, those on the way of a hidden effect only, until all effects show."""
+    above = _find_ancestors(layout)
+    reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
+    for _ in range(MOST_ROUNDS):
+        values = _draw_values(rng, layout, gates, prevalence, EFFECT_ROWS)
+        weak = reached & (_measure_effects(layout, values) < least_effect)
+        if not weak.any():
+            return gates
+        i, o = (int(part) for part in np.argwhere(weak)[rng.integers(weak.sum())])
+        source, target = layout.inputs[i], layout.outputs[o]
+        between = above[target] & above[:, source]
+        between[target] = True
+        gates = gates | _draw_gates(rng, layout, noise, operators, np.flatnonzero(between))
+    raise InputError(
+        f"least_effect must be one that the graph's operators can reach, got {least_effect}; lower "
+        f"it, raise prevalence (now {prevalence}), or leave 'and' out of operators"
+    )
+
+
+def _find_ancestors(layout: Layout) -> np.ndarray:
+    """Which nodes (columns) are above which (rows)."""
+    above = np.zeros((len(layout.nodes), len(layout.nodes)), bool)
+    for node, parents in enumerate(layout.parents):
+        for parent in parents:
+            above[node] |= above[parent]
+            above[node, parent] = True
+    return above
+
+
+def _measure_effects(layout: Layout, values: np.ndarray) -> np.ndarray:
+    """|P(output | input = 1) - P(output | input = 0)| of each pair [input, output]."""
+    x, y = values[list(layout.inputs)].astype(float), values[list(layout.outputs)].astype(float)
+    x -= x.mean(axis=1, keepdims=True)
+    return np.abs(x @ y.T) / np.maximum((x * x).sum(axis=1), 1e-9)[:, None]
+
+
+def _draw_values(
+    rng: np.random.Generator,
+    layout: Layout,
+    gates: dict[int, Gate],
+    prevalence: float,
+    rows: int,
+) -> np.ndarray:
+    """Draw the values [node, row] of the next rows."""
+    lots = rng.random((rows, len(layout.nodes)), dtype=np.float32)  # [row, node]
+    values = np.empty((len(layout.nodes), rows), np.int8)
+    for node in range(len(layout.nodes)):
+        chance = _chance(gates[node], values) if node in gates else np.float32(prevalence)
+        values[node] = lots[:, node] < chance
+    return values
+
+
+def _draw_gates(
+    rng: np.random.Generator,
+    layout: Layout,
+    noise: float,
+    operators: tuple[str, ...],
+    places: Sequence[int] | np.ndarray | None = None,
+) -> dict[int, Gate]:
+    """Draw an operator and a table for each node that is not an input, or for those named."""
+    if places is None:
+        places = [node for node, role in enumerate(layout.roles) if role != "input"]
     picks = rng.integers(len(operators), size=len(places))
     gates = {}
-    for node, pick in zip(places, picks, strict=True):
+    for place, pick in zip(places, picks, strict=True):
+        node = int(place)
         operator, parents = operators[pick], layout.parents[node]
         truths = np.array([False, True])
         if len(parents) <= TABLE_PARENTS:

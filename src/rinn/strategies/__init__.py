@@ -6,33 +6,30 @@ from collections.abc import Callable
 
 from rinn.config import RunSettings, Trial
 from rinn.errors import InputError, suggest
+from rinn.problem import Problem
 from rinn.strategies.rinn import plan_rinn
 
-STRATEGIES: dict[str, Callable[[RunSettings], list[Trial]]] = {
+STRATEGIES: dict[str, Callable[[RunSettings, Problem], list[Trial]]] = {
     "rinn": plan_rinn,
 }
 
 
-def plan_trials(settings: RunSettings) -> list[Trial]:
+def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks that a run with these settings trains.
 
     Args:
         settings: of the run.
+        problem: its data, whose scale the L1 rates follow.
 
     Returns:
         Trials, both splits of a setting next to each other.
 
     Raises:
         InputError: the strategy is unknown.
-
-    Example:
-        >>> trials = plan_trials(RunSettings(budget="paper"))
-        >>> len(trials), trials[0].split, trials[1].split
-        (880, 0, 1)
     """
     if settings.strategy not in STRATEGIES:
         raise InputError(
             f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"
-            f"{suggest(settings.strategy, STRATEGIES)}."
+            f"{suggest(settings.strategy, STRATEGIES)}"
         )
-    return STRATEGIES[settings.strategy](settings)
+    return STRATEGIES[settings.strategy](settings, problem)

@@ -7,24 +7,27 @@ import itertools
 import numpy as np
 
 from rinn.config import SPLITS, NetSettings, RunSettings, Trial
+from rinn.problem import Problem, find_price
 
 DEFAULT_SETS = 64
+DEFAULT_L1 = {"mse": (0.75, 1.75), "bce": (0.4, 1.2)}
 PAPER_RANDOM_SETS = 200
 PAPER_EPOCHS = 3000
 
 
-def plan_rinn(settings: RunSettings) -> list[Trial]:
+def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks of a RINN search, each setting on both splits.
 
     Args:
         settings: budget `paper` is the authors' space (200 random and 240 grid settings);
-            `default` draws from the part of it that recovers structure on two cores.
+            `default` draws the L1 rate relative to the data's own price.
+        problem: the data.
 
     Returns:
         Trials; with `trials` given, the first so many of an endless list.
     """
     rng = np.random.default_rng([settings.seed, 3])
-    nets = _paper_nets(rng) if settings.budget == "paper" else _default_nets(rng, settings)
+    nets = _paper_nets(rng) if settings.budget == "paper" else _default_nets(rng, settings, problem)
     if settings.epochs is not None:
         nets = [_with_epochs(net, settings.epochs) for net in nets]
     trials = [
@@ -35,15 +38,19 @@ def plan_rinn(settings: RunSettings) -> list[Trial]:
     return trials[: settings.trials]
 
 
-def _default_nets(rng: np.random.Generator, settings: RunSettings) -> list[NetSettings]:
+def _default_nets(
+    rng: np.random.Generator, settings: RunSettings, problem: Problem
+) -> list[NetSettings]:
+    low, high = DEFAULT_L1[problem.loss]
+    price = find_price(problem)
     sets = DEFAULT_SETS if settings.trials is None else -(-settings.trials // SPLITS)
-    return [_draw_default(rng) for _ in range(sets)]
+    return [_draw_default(rng, price * 10 ** -rng.uniform(low, high)) for _ in range(sets)]
 
 
-def _draw_default(rng: np.random.Generator) -> NetSettings:
+def _draw_default(rng: np.random.Generator, l1: float) -> NetSettings:
     return NetSettings(
         width=12,
-        l1=10 ** -rng.uniform(2.3, 4.3),
+        l1=l1,
         learning_rate=10 ** -rng.uniform(2.0, 2.7),
         seed=_draw_seed(rng),
         epochs=300,

@@ -1,0 +1,322 @@
+"""Networks trained per second, beside PyTorch one at a time and a Keras model, in one run.
+
+The work is one optimisation step of one network on one batch, with the data in memory. Ours runs
+through the engine that a search uses, its validation check every epoch included; the baselines
+train one network and never validate. All take turns, so that a busy machine slows all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from rinn.cohorts import SEGMENT_EPOCHS, Batch, Trainer, plan_cohorts
+from rinn.config import SPLITS, NetSettings, Trial
+from rinn.devices import find_devices
+from rinn.problem import Problem, make_problem
+from rinn.records import Data
+
+SIZES = {"nets": 128, "width": 10, "layers": 8, "inputs": 16, "outputs": 16, "batch": 128}
+SIZES |= {"samples": 5000, "repeats": 5, "segments": 1}
+PRESETS = {"cpu": {}, "gpu": {"nets": 880, "width": 12, "segments": 4, "device": "gpu"}}
+NEEDED = {"torch": ("torch",), "keras": ("keras", "tensorflow")}
+PACKAGES = ("rinn", "jax", "jaxlib", "torch", "keras", "tensorflow", "tensorflow-cpu")
+LEARNING_RATE, L1 = 1e-3, 1e-4
+FULL_TRAINING = 300  # epochs
+ENDLESS = 10**9
+
+
+class Runner(NamedTuple):
+    """Something that trains `nets` networks for a number of epochs and waits until it is done."""
+
+    name: str
+    nets: int
+    train: Callable[[int], None]
+    validate: Callable[[], float]
+
+
+def main(words: list[str] | None = None) -> dict[str, Any]:
+    """Measure, print, and return all numbers."""
+    work, console, load = _parse(words), Console(), os.getloadavg()[0]
+    # JAX would otherwise take most of a GPU's memory and leave the baselines none.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    devices, problem = find_devices(work.device), _make_data(work)
+    steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * SEGMENT_EPOCHS
+    baselines = _make_baselines(work, problem, devices[0].platform, console)
+    runners = [_make_ours(work, problem, devices), *baselines]
+    walls = np.array(
+        [[_clock(runner, epochs) for runner in runners] for _ in range(1 + work.repeats)]
+    )  # [run, runner]; the first run is the warm-up
+    seconds = walls[1:] / (epochs * steps) / [runner.nets for runner in runners]
+    ours = float(np.median(seconds[:, 0]))
+    rows = [_make_row(*pair, ours) for pair in zip(runners, seconds.T.tolist(), strict=True)]
+    result = {
+        "work": vars(work) | {"steps_per_epoch": steps, "timed_steps_per_run": epochs * steps},
+        "rows": rows,
+        "compile_s": float(walls[0, 0] - np.median(walls[1:, 0])),
+        "step_of_all_ms": 1e3 * ours * work.nets,
+        "networks_per_s": 1 / (ours * steps * FULL_TRAINING),
+        "epochs_trained": (1 + work.repeats) * epochs,
+        "hardware": _describe_hardware(devices),
+        "load": [load, os.getloadavg()[0]],
+        "versions": _find_versions(),
+    }
+    _print(result, console)
+    if work.json:
+        Path(work.json).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return result
+
+
+def _parse(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", choices=PRESETS, default="cpu", help="other defaults")
+    for name, value in SIZES.items():
+        parser.add_argument(f"--{name}", type=int, default=value, help=f"on a CPU {value}")
+    parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
+    parser.add_argument("--baselines", default=",".join(NEEDED), help="torch,keras or none")
+    parser.add_argument("--json", metavar="FILE", help="write all numbers here")
+    parser.set_defaults(**PRESETS[parser.parse_known_args(words)[0].preset])
+    work = parser.parse_args(words)
+    work.baselines = [] if work.baselines == "none" else work.baselines.split(",")
+    for name in work.baselines:
+        if name not in NEEDED:
+            parser.error(f"--baselines must be of {', '.join(NEEDED)}, or none, got {name!r}")
+    return work
+
+
+def _make_data(work: argparse.Namespace) -> Problem:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(work.samples, work.inputs))
+    hidden = np.maximum(x @ rng.normal(size=(work.inputs, 4)), 0.0)
+    y = hidden @ rng.normal(size=(4, work.outputs)) + rng.normal(size=(work.samples, work.outputs))
+    names = [tuple(f"{s}{i}" for i in range(v.shape[1])) for s, v in (("x", x), ("y", y))]
+    return make_problem(Data(x, y, *names), loss="mse")
+
+
+def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -> Runner:
+    """Every network at once, on every device at the same time, one thread for each."""
+    net = {"width": work.width, "layers": work.layers, "batch_size": work.batch, "l1": L1}
+    net |= {"learning_rate": LEARNING_RATE, "epochs": ENDLESS, "patience": ENDLESS}
+    trials = [Trial(i, i, i % SPLITS, NetSettings(**net, seed=i)) for i in range(work.nets)]
+    cohorts = plan_cohorts(trials, problem, devices[0].platform)
+    lanes = [
+        [Trainer(cohort, problem, 0, device) for cohort in cohorts[i :: len(devices)]]
+        for i, device in enumerate(devices)
+    ]
+    batches = {trainer: trainer.start() for lane in lanes for trainer in lane}
+
+    def run_lane(lane: list[Trainer], epochs: int) -> None:
+        for trainer in lane:
+            batches[trainer] = _advance(trainer, batches[trainer], epochs)
+
+    def train(epochs: int) -> None:
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            list(pool.map(lambda lane: run_lane(lane, epochs), lanes))
+
+    def validate() -> float:
+        kept = [np.asarray(b.state.validation_loss)[b.slots >= 0] for b in batches.values()]
+        return float(np.median(np.concatenate(kept)))
+
+    where = f"{len(devices)} x {devices[0].platform}"
+    return Runner(f"rinn, {work.nets} nets, {where}", work.nets, train, validate)
+
+
+def _advance(trainer: Trainer, batch: Batch, epochs: int) -> Batch:
+    for _ in range(epochs // SEGMENT_EPOCHS):
+        batch, finished = trainer.advance(batch)
+        if finished:
+            raise RuntimeError(f"a network stopped inside the clock: {finished[0].status}")
+    jax.block_until_ready(batch.state)
+    return batch
+
+
+def _make_baselines(
+    work: argparse.Namespace, problem: Problem, where: str, console: Console
+) -> list[Runner]:
+    made = []
+    for name in work.baselines:
+        if not all(util.find_spec(package) for package in NEEDED[name]):
+            console.print(f"{name} is not measured: pip install 'rinn[bench]'", markup=False)
+        elif name == "keras":
+            made.append(_make_keras(work, problem, where))
+        else:
+            made.append(_make_torch(work, problem, "cpu"))
+            if where == "gpu" and _has_cuda():
+                made.append(_make_torch(work, problem, "cuda"))
+            elif where == "gpu":
+                console.print("torch is not measured on the GPU: it is a build without CUDA")
+    return made
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _make_torch(work: argparse.Namespace, problem: Problem, device: str) -> Runner:
+    """One network written plainly, eager."""
+    import torch
+    from torch import nn
+
+    class RedundantNet(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            reads = [work.inputs] + [work.width + work.inputs] * (work.layers - 1)
+            self.hidden = nn.ModuleList(nn.Linear(n, work.width) for n in reads)
+            self.output = nn.Linear(work.width, work.outputs)
+            for layer in [*self.hidden, self.output]:
+                nn.init.kaiming_normal_(layer.weight)
+                nn.init.zeros_(layer.bias)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            h = torch.relu(self.hidden[0](x))
+            for layer in self.hidden[1:]:
+                h = torch.relu(layer(torch.cat([h, x], dim=1)))
+            return self.output(h)
+
+    torch.manual_seed(0)
+    if device == "cuda":  # TF32, as JAX multiplies on a GPU
+        torch.set_float32_matmul_precision("high")
+    net, mse = RedundantNet().to(device), nn.functional.mse_loss
+    weights = [w for name, w in net.named_parameters() if name.endswith("weight")]
+    optimiser = torch.optim.Adam(net.parameters(), lr=LEARNING_RATE)
+    x, y, held_x, held_y = (torch.from_numpy(v).to(device) for v in _take_split(work, problem))
+
+    def train(epochs: int) -> None:
+        for _ in range(epochs):
+            for rows in torch.randperm(len(x), device=device).split(work.batch):
+                optimiser.zero_grad()
+                loss = mse(net(x[rows]), y[rows]) + L1 * sum(w.abs().sum() for w in weights)
+                loss.backward()
+                optimiser.step()
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    def validate() -> float:
+        with torch.no_grad():
+            return float(mse(net(held_x), held_y))
+
+    return Runner(f"PyTorch, 1 net, {device}", 1, train, validate)
+
+
+def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runner:
+    """One functional model of Dense and Concatenate, trained by `fit`."""
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with _hide_stderr():
+        import keras
+        import tensorflow as tf
+        from keras import layers
+
+    gpus = tf.config.list_physical_devices("GPU") if where == "gpu" else []
+    tf.config.set_visible_devices(gpus, "GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    keras.utils.set_random_seed(0)
+    kept = {"kernel_initializer": "he_normal", "kernel_regularizer": keras.regularizers.L1(L1)}
+    given = keras.Input((work.inputs,))
+    h = layers.Dense(work.width, activation="relu", **kept)(given)
+    for _ in range(work.layers - 1):
+        read = layers.Concatenate()([h, given])
+        h = layers.Dense(work.width, activation="relu", **kept)(read)
+    net = keras.Model(given, layers.Dense(work.outputs, **kept)(h))
+    net.compile(optimizer=keras.optimizers.Adam(LEARNING_RATE), loss="mse")
+    x, y, held_x, held_y = _take_split(work, problem)
+
+    def train(epochs: int) -> None:
+        net.fit(x, y, batch_size=work.batch, epochs=epochs, verbose=0)
+
+    def validate() -> float:
+        return float(np.mean((net.predict(held_x, verbose=0) - held_y) ** 2))
+
+    return Runner(f"Keras, 1 net, {'gpu' if gpus else 'cpu'}", 1, train, validate)
+
+
+@contextlib.contextmanager
+def _hide_stderr() -> Iterator[None]:
+    """TensorFlow's C++ code writes a greeting when it is imported, past Python and its settings."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _take_split(work: argparse.Namespace, problem: Problem) -> tuple[np.ndarray, ...]:
+    """Our first split as [sample, column]; whole batches only, as our training takes them."""
+    train, held = problem.splits[0].train, problem.splits[0].validation
+    train = train[: len(train) // work.batch * work.batch]
+    return tuple(v.T[rows].copy() for rows in (train, held) for v in (problem.x, problem.y))
+
+
+def _clock(runner: Runner, epochs: int) -> float:
+    start = time.perf_counter()
+    runner.train(epochs)
+    return time.perf_counter() - start
+
+
+def _make_row(runner: Runner, seconds: list[float], ours: float) -> dict[str, Any]:
+    step = statistics.median(seconds)
+    row = {"what": runner.name, "per_network_step_s": step, "ratio_to_ours": step / ours}
+    row |= {"least_s": min(seconds), "most_s": max(seconds), "runs_s": seconds}
+    return row | {"validation_mse": runner.validate()}
+
+
+def _describe_hardware(devices: list[Any]) -> str:
+    cpu = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        cpu = next((s.split(": ")[1] for s in lines if s.startswith("model name")), cpu)
+    gpu = "" if devices[0].platform == "cpu" else f", {len(devices)} x {devices[0].device_kind}"
+    return f"{cpu}, {os.cpu_count()} cores{gpu}"
+
+
+def _find_versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+def _print(result: dict[str, Any], console: Console) -> None:
+    table = Table("what", "per network and step", "ratio to ours", "spread", "MSE")
+    for row in result["rows"]:
+        step, least, most = (1e6 * row[k] for k in ("per_network_step_s", "least_s", "most_s"))
+        cells = (f"{step:.4g} us", f"{row['ratio_to_ours']:.1f}", f"{least:.4g}..{most:.4g} us")
+        table.add_row(row["what"], *cells, f"{row['validation_mse']:.3f}")
+    console.print(table)
+    w, load = result["work"], result["load"]
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    claim = f"""One step of all {w["nets"]} networks takes {result["step_of_all_ms"]:.2f} ms:
+        {result["networks_per_s"]:.2f} networks of {FULL_TRAINING} epochs per second, after
+        {result["compile_s"]:.1f} s to compile, which are not timed. Work: {w["inputs"]} ->
+        {w["layers"]} x {w["width"]} -> {w["outputs"]}, batch {w["batch"]}, Adam, L1, MSE,
+        {w["samples"]} samples; only ours validates. Quality: MSE on held samples after {result["epochs_trained"]}
+        epochs, ours the median. Hardware: {result["hardware"]}, load {load[0]:.1f} before and
+        {load[1]:.1f} after. Versions: {versions}. Median and least..most of {w["repeats"]} runs,
+        in turn."""
+    console.print(" ".join(claim.split()), highlight=False, markup=False)
+
+
+if __name__ == "__main__":
+    main()

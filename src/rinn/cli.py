@@ -1,0 +1,216 @@
+"""The command `rinn`: words to settings to one call; errors to one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from rinn.errors import InputError
+
+app = typer.Typer(
+    help="Learn the hidden causal graph between known causes (X) and known effects (Y).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
+Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
+Trials = Annotated[
+    int | None, typer.Option(help="Networks to train; by default what the budget has.")
+]
+Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or gpu.")]
+
+
+def main() -> None:
+    """Run the command; exit code 0 done, 2 the user's input is wrong, 1 anything else."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command with these arguments.
+
+    Args:
+        arguments: the words after `rinn`.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        code = app(arguments, standalone_mode=False)
+    except InputError as error:
+        return _complain(f"{error}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("stopped; the same command goes on from here", 1)
+    except Exception as error:
+        # Wrong words on the command line: typer's own errors, whose class has moved between
+        # releases, tell a message from a traceback by this method.
+        if hasattr(error, "format_message"):
+            return _complain(error.format_message().rstrip("."), 2)
+        if os.environ.get("RINN_DEBUG"):
+            raise
+        words = f"{type(error).__name__}: {error}".splitlines()[0]
+        return _complain(f"something went wrong ({words}); RINN_DEBUG=1 shows where", 1)
+    return code if isinstance(code, int) else 0
+
+
+@app.command()
+def simulate(
+    dataset: Annotated[str, typer.Argument(help="matrix, gaussian, or, logic (or 1..4), random.")],
+    out: Annotated[Path, typer.Option(help="Folder for x.csv, y.csv and truth.json.")],
+    samples: Annotated[int, typer.Option(help="Rows to draw.")] = 5000,
+    seed: Seed = 0,
+    p: Annotated[float | None, typer.Option(help="matrix: chance that an input acts.")] = None,
+    prevalence: Annotated[
+        float | None, typer.Option(help="or, logic: chance that an input is 1.")
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(help="or, logic: chance of contradiction; gaussian: variances as LOW,HIGH."),
+    ] = None,
+    mechanism: Annotated[
+        str | None, typer.Option(help="random: or, logic, gaussian or matrix.")
+    ] = None,
+    inputs: Annotated[int | None, typer.Option(help="random: number of inputs.")] = None,
+    outputs: Annotated[int | None, typer.Option(help="random: number of outputs.")] = None,
+    levels: Annotated[int | None, typer.Option(help="random: levels of latents.")] = None,
+    latents: Annotated[int | None, typer.Option(help="random: number of latents.")] = None,
+    orphans: Annotated[
+        float | None, typer.Option(help="random: share of latents without an input of their own.")
+    ] = None,
+) -> None:
+    """Draw a dataset from a known graph: x.csv, y.csv and truth.json."""
+    from rinn.simulation import make_dataset, write_simulation
+
+    given = {
+        "p": p,
+        "prevalence": prevalence,
+        "noise": _read_noise(noise),
+        "mechanism": mechanism,
+        "inputs": inputs,
+        "outputs": outputs,
+        "levels": levels,
+        "latents": latents,
+        "orphans": orphans,
+    }
+    parameters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    simulation = make_dataset(dataset, samples=samples, seed=seed, **parameters)
+    write_simulation(simulation, out)
+    Console().print(
+        f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({samples} samples, {simulation.x.shape[1]} inputs, "
+        f"{simulation.y.shape[1]} outputs) and {out / 'truth.json'}",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+@app.command()
+def fit(
+    x: Annotated[Path, typer.Argument(help="Table of the inputs: csv, tsv, parquet or npz.")],
+    y: Annotated[Path, typer.Argument(help="Table of the outputs, same samples.")],
+    out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
+    strategy: Annotated[str, typer.Option(help="How to look for the graph: rinn.")] = "rinn",
+    budget: Annotated[
+        str, typer.Option(help="default (two cores, minutes) or paper (880 networks, a GPU).")
+    ] = "default",
+    trials: Trials = None,
+    epochs: Annotated[int | None, typer.Option(help="Most epochs for each network.")] = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    loss: Annotated[
+        str, typer.Option(help="auto, bce (0/1 outputs) or mse (all others).")
+    ] = "auto",
+    truth: Annotated[
+        Path | None, typer.Option(help="A known graph, to score against; not used to learn.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the latent graph between two tables; everything found goes into a run folder."""
+    from rinn.config import RunSettings
+
+    settings = RunSettings(strategy, budget, trials, epochs, seed, loss)
+    _fit(x, y, out, settings, device, truth, quiet)
+
+
+@app.command()
+def score(
+    run: Annotated[Path, typer.Argument(help="Run folder, or a graph as .json or .graphml.")],
+    truth: Annotated[Path, typer.Option(help="The graph that made the data.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare what was found with a known truth: the paper's scores and the graph's."""
+    from rinn.runs import score_path
+    from rinn.show import show_scores
+
+    scores = score_path(run, truth)
+    if as_json:
+        sys.stdout.write(json.dumps(scores) + "\n")
+    else:
+        show_scores(scores, Console())
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the data and the run.")] = Path("rinn-demo"),
+    seed: Seed = 0,
+    device: Device = "auto",
+    trials: Trials = None,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate tumours, learn their hidden graph, and score it: about two minutes."""
+    from rinn.config import RunSettings
+    from rinn.simulation import make_dataset, write_simulation
+
+    data = out / "data"
+    write_simulation(make_dataset("or", seed=seed), data, same_is_fine=True)
+    if not quiet:
+        Console(stderr=True).print(
+            "Simulated 5000 samples: 16 inputs cause 16 outputs through hidden variables that "
+            f"nobody measured ({data}).\nLearning them from the two tables alone ...",
+            highlight=False,
+        )
+    paths = data / "x.csv", data / "y.csv"
+    settings = RunSettings(seed=seed, trials=trials)
+    _fit(*paths, out / "run", settings, device, data / "truth.json", quiet)
+
+
+def _fit(
+    x: Path, y: Path, out: Path, settings: Any, device: str, truth: Path | None, quiet: bool
+) -> None:
+    from rinn.runs import fit_run
+    from rinn.show import show_graph, show_scores, show_test
+
+    found = fit_run(x, y, out, settings, device=device, truth_path=truth, quiet=quiet)
+    if quiet:
+        return
+    console = Console()
+    for entry in found.manifest["tables"]["dropped"][:5]:
+        words = f"left out {entry['name']} of {entry['table']}: {entry['reason']}"
+        console.print(words, markup=False, highlight=False)
+    show_graph(found.graph, console)
+    show_test(found.manifest["test"], console)
+    if truth is not None:
+        show_scores(found.scores, console)
+    console.print(f"open {out / 'report.html'}", highlight=False, soft_wrap=True)
+
+
+def _read_noise(text: str | None) -> float | tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"noise must be a number or LOW,HIGH, got {text!r}") from None
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _complain(message: str, code: int) -> int:
+    sys.stderr.write(f"rinn: {message}.\n")
+    return code

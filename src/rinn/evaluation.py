@@ -1,0 +1,110 @@
+"""What trained networks say about samples: predictions, activities, test error and AUROC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import Float
+from sklearn.metrics import roc_auc_score
+
+from rinn.cohorts import TrainedNet
+from rinn.graph import NetView
+from rinn.maps import map_net
+from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.redundant import activities, run_net
+from rinn.problem import Problem, Scale
+
+
+@dataclass(frozen=True)
+class TestScores:
+    """Error and AUROC of each network on the samples that no network has seen.
+
+    The error is the mean squared error in the user's units, or the binary cross-entropy; AUROC is
+    the mean over the outputs that show both classes, or None where outputs are continuous.
+    """
+
+    error: tuple[float, ...]
+    auroc: tuple[float, ...] | None
+
+    def to_json(self) -> dict[str, object]:
+        """Mean and standard deviation over the networks."""
+        found: dict[str, object] = {"error": _spread(self.error), "auroc": None}
+        if self.auroc is not None:
+            found["auroc"] = _spread(self.auroc)
+        return found
+
+
+def predict_net(
+    net: TrainedNet, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "output sample"]:
+    """Outputs of one network in its own units: logits, or standardised values."""
+    with _on_cpu():
+        return np.asarray(run_net(net.weights, ACTIVATIONS[net.trial.net.activation], x))
+
+
+def predict_samples(
+    nets: Sequence[TrainedNet],
+    x: Float[np.ndarray, "input sample"],
+    loss: str,
+    y_scale: Scale,
+) -> Float[np.ndarray, "net sample output"]:
+    """Predictions of each network in the user's units; probabilities for binary outputs."""
+    raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
+    return 1.0 / (1.0 + np.exp(-raw)) if loss == "bce" else y_scale.undo(raw)
+
+
+def find_activities(
+    net: TrainedNet, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "layer hidden sample"]:
+    """The value of every hidden node of one network for every sample."""
+    with _on_cpu():
+        return np.asarray(activities(net.weights, ACTIVATIONS[net.trial.net.activation], x))
+
+
+def view_net(net: TrainedNet, problem: Problem) -> NetView:
+    """Maps of one network, and how much its hidden nodes vary outside the test set."""
+    rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
+    return NetView(map_net(net.weights), find_activities(net, problem.x[:, rows]).std(axis=2))
+
+
+def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
+    """Measure networks on the test samples.
+
+    Args:
+        nets: the networks.
+        problem: holds the test samples.
+
+    Returns:
+        One error, and for binary outputs one AUROC, for each network.
+    """
+    x, y = problem.x[:, problem.test], problem.y[:, problem.test].T.astype(np.float64)
+    errors, areas = [], []
+    for net in nets:
+        raw = predict_net(net, x).T.astype(np.float64)  # [sample, output]
+        if problem.loss == "mse":
+            errors.append(float(np.mean(((raw - y) * problem.y_scale.spread) ** 2)))
+            continue
+        errors.append(float(np.mean(np.logaddexp(0, raw) - y * raw)))
+        areas.append(_auroc(y, raw))
+    known = problem.loss == "bce" and not np.isnan(areas).all()
+    return TestScores(tuple(errors), tuple(areas) if known else None)
+
+
+def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample output"]) -> float:
+    both = [o for o in range(y.shape[1]) if 0 < y[:, o].mean() < 1]
+    if not both:
+        return float("nan")
+    return float(np.mean([roc_auc_score(y[:, o], raw[:, o]) for o in both]))
+
+
+def _on_cpu() -> jax.default_device:  # type: ignore[valid-type]
+    """Small work, exact float32: not worth a device with faster, coarser products."""
+    return jax.default_device(jax.local_devices(backend="cpu")[0])
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return {"mean": float(np.mean(values)), "sd": sd}

@@ -1,0 +1,169 @@
+"""The whole way: tables, search, selection, graph, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import jax
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from rinn.cohorts import TrainedNet
+from rinn.config import RunSettings, Trial
+from rinn.errors import InputError
+from rinn.evaluation import TestScores, score_test, view_net
+from rinn.graph import LatentGraph, NetView, build_graph
+from rinn.graphs import by_role
+from rinn.maps import NetMaps
+from rinn.matching import GraphScores, score_graph
+from rinn.problem import Problem, make_problem
+from rinn.records import Data
+from rinn.scoring import PaperScores, score_protocol, truth_patterns
+from rinn.search import Saver, run_search
+from rinn.selection import Selection, select_nearest
+from rinn.strategies import plan_trials
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Everything a run found."""
+
+    data: Data
+    problem: Problem
+    nets: tuple[TrainedNet, ...]
+    selection: Selection
+    views: tuple[NetView, ...]
+    latent: LatentGraph
+    test: TestScores
+
+    @property
+    def kept(self) -> list[TrainedNet]:
+        """The selected networks, the nearest to the origin first."""
+        return [self.nets[i] for i in self.selection.chosen]
+
+
+def fit_data(
+    data: Data,
+    settings: RunSettings,
+    devices: Sequence[jax.Device],
+    *,
+    saver: Saver | None = None,
+    report: Callable[[Sequence[TrainedNet], float], None] | None = None,
+) -> Fit:
+    """Search, select, and read one latent graph out of the selected networks.
+
+    Args:
+        data: the two tables.
+        settings: of the run.
+        devices: where to train.
+        saver: see `run_search`.
+        report: see `run_search`.
+
+    Returns:
+        What was found.
+
+    Raises:
+        InputError: the outputs are mixed, or no network could be trained.
+    """
+    problem, trials = plan_run(data, settings)
+    nets = run_search(problem, trials, devices, seed=settings.seed, saver=saver, report=report)
+    return conclude(data, problem, nets, settings.keep)
+
+
+def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
+    """What a run will train, and on what."""
+    problem = make_problem(data, seed=settings.seed, loss=settings.loss)
+    return problem, plan_trials(settings, problem)
+
+
+def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int) -> Fit:
+    """From trained networks to the graph.
+
+    Raises:
+        InputError: every network diverged.
+    """
+    loss = np.array([net.validation_loss for net in nets])
+    size = np.array([net.size for net in nets])
+    selection = select_nearest(loss, size, keep)
+    kept = [nets[i] for i in selection.chosen]
+    if not kept:
+        raise InputError(
+            f"X and Y must allow a network to be trained, but all {len(nets)} diverged; look for "
+            f"columns with extreme values, or lower the learning rate"
+        )
+    views = tuple(view_net(net, problem) for net in kept)
+    rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
+    x_spread = problem.x[:, rows].std(axis=1)
+    latent = build_graph(views, x_spread, data.inputs, data.outputs)
+    test = score_test(kept, problem)
+    return Fit(data, problem, tuple(nets), selection, views, latent, test)
+
+
+def score_found(
+    maps: Sequence[NetMaps],
+    graph: nx.DiGraph,
+    truth: nx.DiGraph,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> tuple[PaperScores, GraphScores]:
+    """Compare the kept networks and the graph with a known truth.
+
+    Args:
+        maps: of the kept networks.
+        graph: found without the truth.
+        truth: the graph that made the data.
+        inputs: names, in the order of the maps.
+        outputs: names, in the order of the maps.
+
+    Returns:
+        The paper's scores, whose threshold is chosen with sight of the truth, and the graph's,
+        which are not.
+    """
+    check_truth(truth, inputs, outputs)
+    patterns = truth_patterns(truth, outputs, inputs)
+    paper = score_protocol([m.nodes for m in maps], [m.inputs for m in maps], patterns)
+    return paper, score_graph(graph, truth)
+
+
+def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Raise InputError unless the truth speaks of these tables' columns."""
+    for role, names in (("input", inputs), ("output", outputs)):
+        known = by_role(truth, role)
+        if not set(known) & set(names):
+            raise InputError(
+                f"the truth must name the {role}s of the tables, but none of its {role}s (such as "
+                f"{known[:1]}) is a column (such as {list(names[:1])}); give the truth that "
+                f"belongs to these tables"
+            )
+
+
+def tabulate_trials(nets: Sequence[TrainedNet], selection: Selection | None = None) -> pd.DataFrame:
+    """One row for each trained network: settings, losses, sparsity, distance, status.
+
+    Args:
+        nets: trained networks.
+        selection: of these networks, once there is one.
+
+    Returns:
+        The table of trials.csv, in the order of the trial numbers.
+    """
+    rows = []
+    for place, net in enumerate(nets):
+        row = {"trial": net.trial.number, "setting": net.trial.setting, "split": net.trial.split}
+        settings = dict(net.trial.net.__dict__)
+        settings["max_epochs"] = settings.pop("epochs")
+        row |= settings | {
+            "status": net.status,
+            "epochs": net.epochs,
+            "train_loss": net.train_loss,
+            "validation_loss": net.validation_loss,
+            "validation_error": net.validation_error,
+            "sum_abs_weights": net.size,
+            "distance": selection.distance[place] if selection else np.nan,
+            "kept": place in selection.chosen if selection else False,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows).replace([np.inf, -np.inf], np.nan)
+    return table.sort_values("trial", ignore_index=True) if rows else table

@@ -1,0 +1,247 @@
+"""A run from start to end: two files in, a run folder out."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import networkx as nx
+from rich.console import Console
+
+from rinn.cohorts import TrainedNet
+from rinn.config import RunSettings
+from rinn.devices import find_devices
+from rinn.graphfiles import edges_table, load_graph, write_graph
+from rinn.maps import map_net
+from rinn.pairing import fingerprint, load_data
+from rinn.pipeline import (
+    Fit,
+    check_truth,
+    conclude,
+    plan_run,
+    score_found,
+    tabulate_trials,
+)
+from rinn.progress import TrainingProgress
+from rinn.records import Data
+from rinn.report import write_report
+from rinn.scoring import reach_vectors, score_hidden, score_inputs, truth_patterns
+from rinn.matching import score_graph
+from rinn.search import run_search
+from rinn.store import FORMAT, MANIFEST, RunFolder, load_kept, load_manifest, open_run, save_kept
+
+WEIGHTS = "weights.safetensors"
+SECONDS_BETWEEN_TABLES = 2.0
+PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a finished run folder holds, for showing it."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    graph: nx.DiGraph
+    scores: dict[str, Any]
+
+
+def fit_run(
+    x_path: Path,
+    y_path: Path,
+    out: Path,
+    settings: RunSettings,
+    *,
+    device: str = "auto",
+    truth_path: Path | None = None,
+    console: Console | None = None,
+    quiet: bool = False,
+) -> RunResult:
+    """Learn a latent graph from two files and write everything into a run folder.
+
+    The same call again resumes a run that was interrupted, and returns at once from one that is
+    complete.
+
+    Args:
+        x_path: table of the inputs.
+        y_path: table of the outputs.
+        out: the run folder.
+        settings: of the search.
+        device: auto, cpu or gpu.
+        truth_path: a graph to score against; nothing else sees it.
+        console: where progress is shown.
+        quiet: show nothing.
+
+    Returns:
+        What the folder holds now.
+
+    Raises:
+        InputError: before anything is written.
+        KeyboardInterrupt: after what was trained is saved.
+    """
+    console = console or Console(stderr=True)
+    data = load_data(x_path, y_path)
+    truth = _load_truth(truth_path, data)
+    problem, trials = plan_run(data, settings)
+    devices = find_devices(device)
+    manifest = _describe(data, settings, x_path, y_path, devices)
+    with open_run(out, manifest, trials) as run:
+        stored = load_manifest(out)
+        if stored.get("status") != "complete":
+            started = time.monotonic()
+            with TrainingProgress(len(trials), console, quiet) as progress:
+                follow = _Follower(run, progress)
+                nets = run_search(
+                    problem, trials, devices, seed=settings.seed, saver=run, report=follow
+                )
+            fit = conclude(data, problem, nets, settings.keep)
+            seconds = stored.get("seconds", 0.0) + time.monotonic() - started
+            _write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
+        _write_scores(run, truth, truth_path)
+        write_report(out)
+        run.discard_work()
+    return load_run(out)
+
+
+def load_run(folder: Path) -> RunResult:
+    """Read a finished run folder.
+
+    Raises:
+        InputError: it is not a run folder, or the run is not complete.
+    """
+    manifest = load_manifest(folder)
+    graph = load_graph(folder / "graph.json")
+    return RunResult(folder, manifest, graph, manifest.get("scores", {}))
+
+
+def score_path(path: Path, truth_path: Path) -> dict[str, Any]:
+    """Score a run folder or a graph file against a truth.
+
+    Args:
+        path: a run folder, or a graph as .json or .graphml.
+        truth_path: the truth as a graph file.
+
+    Returns:
+        `paper` (for a run with the paper's oracle threshold; for a graph its latents' reach, with
+        no threshold) and `graph`.
+
+    Raises:
+        InputError: a file is missing or wrong.
+    """
+    truth = load_graph(truth_path)
+    if path.is_dir():
+        return _score_folder(path, truth)
+    graph = load_graph(path)
+    names = {role: [n for n, r in graph.nodes(data="role") if r == role] for role in _ROLES}
+    check_truth(truth, names["input"], names["output"])
+    patterns = truth_patterns(truth, names["output"], names["input"])
+    hidden = score_hidden(reach_vectors(graph, names["latent"], names["output"]), patterns)
+    inputs = score_inputs(reach_vectors(graph, names["input"], names["output"]), patterns)
+    paper = {"hidden": hidden.to_json(), "input": inputs.to_json(), "threshold": None}
+    return {"paper": paper, "graph": score_graph(graph, truth).to_json()}
+
+
+_ROLES = ("input", "latent", "output")
+
+
+class _Follower:
+    """Passes the search's reports on, and keeps trials.csv up to date."""
+
+    def __init__(self, run: RunFolder, progress: TrainingProgress) -> None:
+        self._run, self._progress = run, progress
+        self._nets: list[TrainedNet] = []
+        self._written = -SECONDS_BETWEEN_TABLES
+
+    def __call__(self, nets: Sequence[TrainedNet], share: float) -> None:
+        self._progress(nets, share)
+        self._nets.extend(nets)
+        if nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
+            self._run.write_table("trials.csv", tabulate_trials(self._nets))
+            self._written = time.monotonic()
+
+
+def _load_truth(path: Path | None, data: Data) -> nx.DiGraph | None:
+    if path is None:
+        return None
+    truth = load_graph(path)
+    check_truth(truth, data.inputs, data.outputs)
+    return truth
+
+
+def _describe(
+    data: Data,
+    settings: RunSettings,
+    x_path: Path,
+    y_path: Path,
+    devices: Sequence[jax.Device],
+) -> dict[str, Any]:
+    """The manifest: what the run is (settings, data) and how it was made."""
+    return {
+        "format": FORMAT,
+        "status": "running",
+        "settings": settings.to_json(),
+        "data": fingerprint(data),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "tables": {
+            "x": x_path.name,
+            "y": y_path.name,
+            "samples": len(data.x),
+            "inputs": list(data.inputs),
+            "outputs": list(data.outputs),
+            "dropped": [entry.__dict__ for entry in data.dropped],
+        },
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
+        | {"python": platform.python_version()},
+        "device": {
+            "platform": devices[0].platform,
+            "kind": devices[0].device_kind,
+            "count": len(devices),
+        },
+        "command": ["rinn", *sys.argv[1:]],
+    }
+
+
+def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
+    """Write what was found; the manifest last, since `complete` promises the rest."""
+    run.write_table("trials.csv", tabulate_trials(fit.nets, fit.selection))
+    notes = {
+        "loss": fit.problem.loss,
+        "x_centre": fit.problem.x_scale.centre.tolist(),
+        "x_spread": fit.problem.x_scale.spread.tolist(),
+        "y_centre": fit.problem.y_scale.centre.tolist(),
+        "y_spread": fit.problem.y_scale.spread.tolist(),
+    }
+    save_kept(run.folder / WEIGHTS, fit.kept, notes)
+    write_graph(fit.latent.graph, run.folder / "graph.json")
+    write_graph(fit.latent.graph, run.folder / "graph.graphml")
+    run.write_table("edges.csv", edges_table(fit.latent.graph))
+    kept = [net.trial.number for net in fit.kept]
+    test = fit.test.to_json() | {"samples": len(fit.problem.test), "loss": fit.problem.loss}
+    counts = {"trained": len(fit.nets), "kept": kept}
+    run.write_json(MANIFEST, manifest | {"status": "complete", "networks": counts, "test": test})
+
+
+def _write_scores(run: RunFolder, truth: nx.DiGraph | None, truth_path: Path | None) -> None:
+    """Score against the truth, where one was given, and keep the scores in the manifest."""
+    if truth is None or truth_path is None:
+        return
+    manifest = load_manifest(run.folder)
+    scores = _score_folder(run.folder, truth)
+    run.write_json("scores.json", scores)
+    write_graph(truth, run.folder / "truth.json")
+    run.write_json(MANIFEST, manifest | {"scores": scores})
+
+
+def _score_folder(folder: Path, truth: nx.DiGraph) -> dict[str, Any]:
+    tables = load_manifest(folder)["tables"]
+    nets, _ = load_kept(folder / WEIGHTS)
+    maps = [map_net(net.weights) for net in nets]
+    graph = load_graph(folder / "graph.json")
+    paper, graph_scores = score_found(maps, graph, truth, tables["inputs"], tables["outputs"])
+    return {"paper": paper.to_json(), "graph": graph_scores.to_json()}

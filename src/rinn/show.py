@@ -1,0 +1,75 @@
+"""Results as text on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rinn.graphs import latents_in_order
+
+MOST_NAMES = 12
+
+
+def show_graph(graph: nx.DiGraph, console: Console) -> None:
+    """Print the latents, one row each: what acts on them, what they act on."""
+    table = Table(title="Latent graph", title_justify="left")
+    for column in ("latent", "found in", "acted on by", "acts on"):
+        table.add_column(column)
+    for latent in latents_in_order(graph):
+        frequency = graph.nodes[latent].get("frequency")
+        table.add_row(
+            escape(latent),
+            "" if frequency is None else f"{100 * frequency:.0f} %",
+            _names(sorted(graph.predecessors(latent), key=list(graph).index)),
+            _names(sorted(graph.successors(latent), key=list(graph).index)),
+        )
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print("No latent was found in enough of the kept networks.")
+
+
+def show_scores(scores: dict[str, Any], console: Console) -> None:
+    """Print scores against a truth, with what each of them has seen of it."""
+    table = Table(title="Scores against the truth", title_justify="left")
+    for column in ("what", "precision", "recall", "F1"):
+        table.add_column(column, justify="left" if column == "what" else "right")
+    paper, graph = scores["paper"], scores["graph"]
+    _score_row(table, "paper's protocol, hidden nodes*", paper["hidden"])
+    if paper["input"]:
+        _score_row(table, "paper's protocol, inputs*", paper["input"])
+    _score_row(table, "graph, latents", graph["latents"])
+    _score_row(table, "graph, edges", graph["edges"])
+    console.print(table)
+    console.print(
+        f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors", highlight=False
+    )
+    if paper["threshold"] is not None:
+        console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")
+
+
+def show_test(test: dict[str, Any], console: Console) -> None:
+    """Print the error of the kept networks on the samples that no network has seen."""
+    words = "cross-entropy" if test["loss"] == "bce" else "mean squared error"
+    line = f"test set ({test['samples']} samples): {words} {_spread(test['error'])}"
+    if test["auroc"]:
+        line += f", AUROC {_spread(test['auroc'])}"
+    console.print(line, highlight=False)
+
+
+def _score_row(table: Table, name: str, score: dict[str, float]) -> None:
+    table.add_row(name, *(f"{score[key]:.2f}" for key in ("precision", "recall", "f1")))
+
+
+def _spread(value: dict[str, float]) -> str:
+    return f"{value['mean']:.4g} ± {value['sd']:.2g}"
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(escape(name) for name in names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,277 @@
+"""The run folder: write, read, resume.
+
+A run folder holds manifest.json, trials.csv, weights.safetensors, graph.json, graph.graphml,
+edges.csv, scores.json and report.html; while networks are trained also `work/` (cohorts in
+progress) and `nets/` (cohorts that are done). Every file is replaced whole, so that a run that is
+killed at any moment can go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+import safetensors.numpy
+from safetensors import safe_open
+
+from rinn.cohorts import Batch, TrainedNet
+from rinn.config import NetSettings, Trial
+from rinn.errors import InputError
+from rinn.files import replace_file
+from rinn.nets.redundant import Weights
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+IDENTITY = ("format", "settings", "data")
+RESULTS = ("train_loss", "validation_loss", "validation_error")
+
+
+class RunFolder:
+    """One run's folder, locked while it is open; `Saver` of the search."""
+
+    def __init__(self, folder: Path, trials: Sequence[Trial]) -> None:
+        self.folder = folder
+        self._trials = {trial.number: trial for trial in trials}
+
+    def load_finished(self, cohort: int) -> list[TrainedNet] | None:
+        """The networks of a cohort that is done, or None."""
+        path = self._cohort("nets", cohort)
+        return self._unpack_nets(_read_arrays(path)) if path.exists() else None
+
+    def save_finished(self, cohort: int, nets: list[TrainedNet]) -> None:
+        """Keep a cohort that is done; its batch in progress is then no longer needed."""
+        _write_arrays(self._cohort("nets", cohort), _pack_nets(nets))
+        self._cohort("work", cohort).unlink(missing_ok=True)
+
+    def load_batch(self, cohort: int) -> tuple[Batch, list[TrainedNet]] | None:
+        """A cohort's batch and its finished networks, or None."""
+        path = self._cohort("work", cohort)
+        if not path.exists():
+            return None
+        arrays = _read_arrays(path)
+        leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
+        # The trainer knows the structure; here the leaves travel as a plain list.
+        batch = Batch(arrays["slots"], leaves, int(arrays["epoch"]))  # type: ignore[arg-type]
+        return batch, self._unpack_nets(arrays)
+
+    def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
+        """Keep a cohort in the middle of its training."""
+        leaves = jax.tree.leaves(batch.state)
+        arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        arrays |= {"slots": batch.slots, "epoch": np.array(batch.epoch)}
+        arrays |= {"leaves": np.array(len(leaves))}
+        _write_arrays(self._cohort("work", cohort), arrays | _pack_nets(nets))
+
+    def write_json(self, name: str, value: dict[str, Any]) -> None:
+        """Write a JSON file of the run."""
+        text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        replace_file(self.folder / name, text.encode())
+
+    def write_table(self, name: str, table: pd.DataFrame) -> None:
+        """Write a CSV file of the run."""
+        replace_file(self.folder / name, table.to_csv(index=False).encode())
+
+    def discard_work(self) -> None:
+        """Remove the networks that were not kept, once everything else is written."""
+        for name in ("work", "nets"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _cohort(self, kind: str, cohort: int) -> Path:
+        return self.folder / kind / f"{cohort:04d}.npz"
+
+    def _unpack_nets(self, arrays: dict[str, np.ndarray]) -> list[TrainedNet]:
+        nets = []
+        for place, number in enumerate(arrays["nets.trial"]):
+            scalars = {name: float(arrays[f"nets.{name}"][place]) for name in RESULTS}
+            parts = (arrays[f"net.{place}.{part}"] for part in Weights._fields)
+            nets.append(
+                TrainedNet(
+                    trial=self._trials[int(number)],
+                    weights=Weights(*parts),
+                    status=str(arrays["nets.status"][place]),
+                    epochs=int(arrays["nets.epochs"][place]),
+                    **scalars,
+                )
+            )
+        return nets
+
+
+@contextlib.contextmanager
+def open_run(
+    folder: Path, manifest: dict[str, Any], trials: Sequence[Trial]
+) -> Iterator[RunFolder]:
+    """Open a new run folder, or one that was made by the same command.
+
+    Args:
+        folder: made where it is missing.
+        manifest: what the run is; `settings` and `data` decide whether a folder is this run's.
+        trials: the search.
+
+    Yields:
+        The folder, locked against other processes.
+
+    Raises:
+        InputError: the folder cannot be written, is not a run's, is another run's, or is in use.
+    """
+    if folder.exists():
+        _check_same_run(folder, manifest)
+    try:
+        for name in (folder, folder / "work", folder / "nets"):
+            name.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise InputError(
+            f"--out must be a folder that can be written, but {folder} cannot ({error.strerror}); "
+            f"choose another"
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(
+                f"--out must be a folder that no other process writes to, but {folder} is in use; "
+                f"wait for it, or choose another"
+            ) from None
+        run = RunFolder(folder, trials)
+        if not (folder / MANIFEST).exists():
+            run.write_json(MANIFEST, manifest)
+        yield run
+
+
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run folder.
+
+    Raises:
+        InputError: the folder is missing or is not a run's.
+    """
+    if not folder.is_dir():
+        raise InputError(f"RUN must be a run folder, but {folder} is not a folder")
+    try:
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return {key: found[key] for key in IDENTITY} | found
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            f"RUN must be a folder that 'rinn fit' has written, but {folder} has no readable "
+            f"{MANIFEST}"
+        ) from None
+
+
+def save_kept(path: Path, nets: Sequence[TrainedNet], notes: dict[str, Any]) -> None:
+    """Write the kept networks as safetensors, with settings and scales as JSON text."""
+    arrays = {
+        f"{net.trial.number}.{part}": np.ascontiguousarray(value)
+        for net in nets
+        for part, value in zip(Weights._fields, net.weights, strict=True)
+    }
+    about = [_describe(net) for net in nets]
+    text = {"nets": json.dumps(about), "notes": json.dumps(notes)}
+    replace_file(path, safetensors.numpy.save(arrays, metadata=text))
+
+
+def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
+    """Read what `save_kept` wrote.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            text = file.metadata()
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        nets = [_restore(entry, arrays) for entry in json.loads(text["nets"])]
+        return nets, json.loads(text["notes"])
+    except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError):
+        raise InputError(
+            f"RUN must hold the weights of its kept networks, but {path.name} is missing or "
+            f"damaged; run 'rinn fit' to its end first"
+        ) from None
+
+
+def _describe(net: TrainedNet) -> dict[str, Any]:
+    trial = net.trial
+    return {
+        "trial": trial.number,
+        "setting": trial.setting,
+        "split": trial.split,
+        "net": trial.net.__dict__,
+        "status": net.status,
+        "epochs": net.epochs,
+        **{name: getattr(net, name) for name in RESULTS},
+    }
+
+
+def _restore(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrainedNet:
+    net = NetSettings(**entry["net"])
+    return TrainedNet(
+        trial=Trial(entry["trial"], entry["setting"], entry["split"], net),
+        weights=Weights(*(arrays[f"{entry['trial']}.{part}"] for part in Weights._fields)),
+        status=entry["status"],
+        epochs=entry["epochs"],
+        **{name: entry[name] for name in RESULTS},
+    )
+
+
+def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
+    if not folder.is_dir():
+        raise InputError(f"--out must be a folder, but {folder} is a file; choose another name")
+    names = {entry.name for entry in folder.iterdir()}
+    if not names or names <= {".lock", "work", "nets"}:
+        return
+    if MANIFEST not in names:
+        raise InputError(
+            f"--out must be new, empty or a folder of this run, but {folder} holds other files "
+            f"(such as {min(names)!r}); choose another"
+        )
+    found = load_manifest(folder)
+    differing = _differences({key: found[key] for key in IDENTITY}, manifest)
+    if differing:
+        raise InputError(
+            f"--out must be a new folder or one of this very run, but {folder} was made with other "
+            f"{', '.join(differing)}; choose another folder, or repeat that run's command"
+        )
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    words = []
+    for key in IDENTITY:
+        ours, theirs = found.get(key), wanted[key]
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            names = sorted(ours.keys() | theirs.keys())
+            words += [f"{key} ({n})" for n in names if ours.get(n) != theirs.get(n)]
+        elif ours != theirs:
+            words.append(key)
+    return words
+
+
+def _pack_nets(nets: Sequence[TrainedNet]) -> dict[str, np.ndarray]:
+    arrays = {
+        "nets.trial": np.array([net.trial.number for net in nets], np.int64),
+        "nets.status": np.array([net.status for net in nets], "U16"),
+        "nets.epochs": np.array([net.epochs for net in nets], np.int64),
+    }
+    for name in RESULTS:
+        arrays[f"nets.{name}"] = np.array([getattr(net, name) for net in nets], np.float64)
+    for place, net in enumerate(nets):
+        for part, value in zip(Weights._fields, net.weights, strict=True):
+            arrays[f"net.{place}.{part}"] = value
+    return arrays
+
+
+def _write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    replace_file(path, content.getbuffer())
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
