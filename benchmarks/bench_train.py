@@ -14,7 +14,7 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata, util
 from pathlib import Path
@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rinn.cohorts import SEGMENT_EPOCHS, Batch, Trainer, plan_cohorts
+from rinn.cohorts import SEGMENT_EPOCHS, Trainer, plan_cohorts
 from rinn.config import SPLITS, NetSettings, Trial
 from rinn.devices import find_devices
 from rinn.problem import Problem, make_problem
@@ -38,6 +38,7 @@ NEEDED = {"torch": ("torch",), "keras": ("keras", "tensorflow")}
 PACKAGES = ("rinn", "jax", "jaxlib", "torch", "keras", "tensorflow", "tensorflow-cpu")
 LEARNING_RATE, L1 = 1e-3, 1e-4
 FULL_TRAINING = 300  # epochs
+WARM_UP = 2  # runs: JAX may compile once more for the arrays that the first segment returned
 ENDLESS = 10**9
 
 
@@ -60,18 +61,18 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     baselines = _make_baselines(work, problem, devices[0].platform, console)
     runners = [_make_ours(work, problem, devices), *baselines]
     walls = np.array(
-        [[_clock(runner, epochs) for runner in runners] for _ in range(1 + work.repeats)]
-    )  # [run, runner]; the first run is the warm-up
-    seconds = walls[1:] / (epochs * steps) / [runner.nets for runner in runners]
+        [[_clock(runner, epochs) for runner in runners] for _ in range(WARM_UP + work.repeats)]
+    )  # [run, runner]
+    seconds = walls[WARM_UP:] / (epochs * steps) / [runner.nets for runner in runners]
     ours = float(np.median(seconds[:, 0]))
     rows = [_make_row(*pair, ours) for pair in zip(runners, seconds.T.tolist(), strict=True)]
     result = {
         "work": vars(work) | {"steps_per_epoch": steps, "timed_steps_per_run": epochs * steps},
         "rows": rows,
-        "compile_s": float(walls[0, 0] - np.median(walls[1:, 0])),
+        "compile_s": float(sum(walls[:WARM_UP, 0] - np.median(walls[WARM_UP:, 0]))),
         "step_of_all_ms": 1e3 * ours * work.nets,
         "networks_per_s": 1 / (ours * steps * FULL_TRAINING),
-        "epochs_trained": (1 + work.repeats) * epochs,
+        "epochs_trained": len(walls) * epochs,
         "hardware": _describe_hardware(devices),
         "load": [load, os.getloadavg()[0]],
         "versions": _find_versions(),
@@ -122,7 +123,11 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
 
     def run_lane(lane: list[Trainer], epochs: int) -> None:
         for trainer in lane:
-            batches[trainer] = _advance(trainer, batches[trainer], epochs)
+            for _ in range(epochs // SEGMENT_EPOCHS):
+                batches[trainer], finished = trainer.advance(batches[trainer])
+                if finished:
+                    raise RuntimeError(f"a network stopped while timed: {finished[0].status}")
+            jax.block_until_ready(batches[trainer].state)
 
     def train(epochs: int) -> None:
         with ThreadPoolExecutor(len(lanes)) as pool:
@@ -136,15 +141,6 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
     return Runner(f"rinn, {work.nets} nets, {where}", work.nets, train, validate)
 
 
-def _advance(trainer: Trainer, batch: Batch, epochs: int) -> Batch:
-    for _ in range(epochs // SEGMENT_EPOCHS):
-        batch, finished = trainer.advance(batch)
-        if finished:
-            raise RuntimeError(f"a network stopped inside the clock: {finished[0].status}")
-    jax.block_until_ready(batch.state)
-    return batch
-
-
 def _make_baselines(
     work: argparse.Namespace, problem: Problem, where: str, console: Console
 ) -> list[Runner]:
@@ -155,18 +151,14 @@ def _make_baselines(
         elif name == "keras":
             made.append(_make_keras(work, problem, where))
         else:
+            import torch
+
             made.append(_make_torch(work, problem, "cpu"))
-            if where == "gpu" and _has_cuda():
+            if where == "gpu" and torch.cuda.is_available():
                 made.append(_make_torch(work, problem, "cuda"))
             elif where == "gpu":
                 console.print("torch is not measured on the GPU: it is a build without CUDA")
     return made
-
-
-def _has_cuda() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def _make_torch(work: argparse.Namespace, problem: Problem, device: str) -> Runner:
@@ -219,10 +211,14 @@ def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runne
     """One functional model of Dense and Concatenate, trained by `fit`."""
     os.environ["KERAS_BACKEND"] = "tensorflow"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _hide_stderr():
+    stderr = os.dup(2)  # TensorFlow greets from C++, past Python's stderr and its own settings
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    try:
         import keras
         import tensorflow as tf
         from keras import layers
+    finally:
+        os.dup2(stderr, 2)
 
     gpus = tf.config.list_physical_devices("GPU") if where == "gpu" else []
     tf.config.set_visible_devices(gpus, "GPU")
@@ -246,19 +242,6 @@ def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runne
         return float(np.mean((net.predict(held_x, verbose=0) - held_y) ** 2))
 
     return Runner(f"Keras, 1 net, {'gpu' if gpus else 'cpu'}", 1, train, validate)
-
-
-@contextlib.contextmanager
-def _hide_stderr() -> Iterator[None]:
-    """TensorFlow's C++ code writes a greeting when it is imported, past Python and its settings."""
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-            yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def _take_split(work: argparse.Namespace, problem: Problem) -> tuple[np.ndarray, ...]:
@@ -311,8 +294,8 @@ def _print(result: dict[str, Any], console: Console) -> None:
         {result["networks_per_s"]:.2f} networks of {FULL_TRAINING} epochs per second, after
         {result["compile_s"]:.1f} s to compile, which are not timed. Work: {w["inputs"]} ->
         {w["layers"]} x {w["width"]} -> {w["outputs"]}, batch {w["batch"]}, Adam, L1, MSE,
-        {w["samples"]} samples; only ours validates. Quality: MSE on held samples after {result["epochs_trained"]}
-        epochs, ours the median. Hardware: {result["hardware"]}, load {load[0]:.1f} before and
+        {w["samples"]} samples; only ours validates. Quality: MSE on the validation samples after
+        {result["epochs_trained"]} epochs, ours the median. Hardware: {result["hardware"]}, load {load[0]:.1f} before and
         {load[1]:.1f} after. Versions: {versions}. Median and least..most of {w["repeats"]} runs,
         in turn."""
     console.print(" ".join(claim.split()), highlight=False, markup=False)
