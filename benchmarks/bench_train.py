@@ -2,18 +2,20 @@
 
 The work is one optimisation step of one network on one batch, with the data in memory. Ours runs
 through the engine that a search uses, its validation check every epoch included; the baselines
-train one network and never validate. All take turns, so that a busy machine slows all of them.
+train one network and never validate. Ours keeps every core busy, one small network hardly more
+than one: divide by the cores to compare with one process per core. All take turns, so that a busy
+machine slows all of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import platform
-import statistics
-import time
+import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata, util
@@ -60,9 +62,9 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * SEGMENT_EPOCHS
     baselines = _make_baselines(work, problem, devices[0].platform, console)
     runners = [_make_ours(work, problem, devices), *baselines]
-    walls = np.array(
-        [[_clock(runner, epochs) for runner in runners] for _ in range(WARM_UP + work.repeats)]
-    )  # [run, runner]
+    clocks = [timeit.Timer(functools.partial(runner.train, epochs)) for runner in runners]
+    runs = range(WARM_UP + work.repeats)
+    walls = np.array([[clock.timeit(1) for clock in clocks] for _ in runs])  # [run, runner]
     seconds = walls[WARM_UP:] / (epochs * steps) / [runner.nets for runner in runners]
     ours = float(np.median(seconds[:, 0]))
     rows = [_make_row(*pair, ours) for pair in zip(runners, seconds.T.tolist(), strict=True)]
@@ -97,6 +99,8 @@ def _parse(words: list[str] | None) -> argparse.Namespace:
     for name in work.baselines:
         if name not in NEEDED:
             parser.error(f"--baselines must be of {', '.join(NEEDED)}, or none, got {name!r}")
+    if work.batch > work.samples // 2 or min(getattr(work, name) for name in SIZES) < 1:
+        parser.error("sizes must be at least 1, and --samples twice --batch; use larger ones")
     return work
 
 
@@ -137,8 +141,8 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
         kept = [np.asarray(b.state.validation_loss)[b.slots >= 0] for b in batches.values()]
         return float(np.median(np.concatenate(kept)))
 
-    where = f"{len(devices)} x {devices[0].platform}"
-    return Runner(f"rinn, {work.nets} nets, {where}", work.nets, train, validate)
+    name = f"rinn, {work.nets} nets, {len(devices)} x {devices[0].platform}"
+    return Runner(name, work.nets, train, validate)
 
 
 def _make_baselines(
@@ -149,7 +153,7 @@ def _make_baselines(
         if not all(util.find_spec(package) for package in NEEDED[name]):
             console.print(f"{name} is not measured: pip install 'rinn[bench]'", markup=False)
         elif name == "keras":
-            made.append(_make_keras(work, problem, where))
+            made.append(_make_keras(work, problem))
         else:
             import torch
 
@@ -157,7 +161,7 @@ def _make_baselines(
             if where == "gpu" and torch.cuda.is_available():
                 made.append(_make_torch(work, problem, "cuda"))
             elif where == "gpu":
-                console.print("torch is not measured on the GPU: it is a build without CUDA")
+                console.print("torch is not measured on the GPU: its build is without CUDA")
     return made
 
 
@@ -172,9 +176,8 @@ def _make_torch(work: argparse.Namespace, problem: Problem, device: str) -> Runn
             reads = [work.inputs] + [work.width + work.inputs] * (work.layers - 1)
             self.hidden = nn.ModuleList(nn.Linear(n, work.width) for n in reads)
             self.output = nn.Linear(work.width, work.outputs)
-            for layer in [*self.hidden, self.output]:
-                nn.init.kaiming_normal_(layer.weight)
-                nn.init.zeros_(layer.bias)
+            for name, values in self.named_parameters():
+                nn.init.zeros_(values) if "bias" in name else nn.init.kaiming_normal_(values)
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             h = torch.relu(self.hidden[0](x))
@@ -204,10 +207,11 @@ def _make_torch(work: argparse.Namespace, problem: Problem, device: str) -> Runn
         with torch.no_grad():
             return float(mse(net(held_x), held_y))
 
-    return Runner(f"PyTorch, 1 net, {device}", 1, train, validate)
+    where = device if device == "cuda" else f"{torch.get_num_threads()} x cpu"
+    return Runner(f"PyTorch, 1 net, {where}", 1, train, validate)
 
 
-def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runner:
+def _make_keras(work: argparse.Namespace, problem: Problem) -> Runner:
     """One functional model of Dense and Concatenate, trained by `fit`."""
     os.environ["KERAS_BACKEND"] = "tensorflow"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -219,18 +223,13 @@ def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runne
         from keras import layers
     finally:
         os.dup2(stderr, 2)
-
-    gpus = tf.config.list_physical_devices("GPU") if where == "gpu" else []
-    tf.config.set_visible_devices(gpus, "GPU")
-    for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
+    tf.config.set_visible_devices([], "GPU")  # the extra installs TensorFlow for the CPU
     keras.utils.set_random_seed(0)
     kept = {"kernel_initializer": "he_normal", "kernel_regularizer": keras.regularizers.L1(L1)}
-    given = keras.Input((work.inputs,))
-    h = layers.Dense(work.width, activation="relu", **kept)(given)
-    for _ in range(work.layers - 1):
-        read = layers.Concatenate()([h, given])
+    read = given = keras.Input((work.inputs,))
+    for _ in range(work.layers):
         h = layers.Dense(work.width, activation="relu", **kept)(read)
+        read = layers.Concatenate()([h, given])
     net = keras.Model(given, layers.Dense(work.outputs, **kept)(h))
     net.compile(optimizer=keras.optimizers.Adam(LEARNING_RATE), loss="mse")
     x, y, held_x, held_y = _take_split(work, problem)
@@ -241,7 +240,7 @@ def _make_keras(work: argparse.Namespace, problem: Problem, where: str) -> Runne
     def validate() -> float:
         return float(np.mean((net.predict(held_x, verbose=0) - held_y) ** 2))
 
-    return Runner(f"Keras, 1 net, {'gpu' if gpus else 'cpu'}", 1, train, validate)
+    return Runner("Keras, 1 net, cpu", 1, train, validate)
 
 
 def _take_split(work: argparse.Namespace, problem: Problem) -> tuple[np.ndarray, ...]:
@@ -251,42 +250,36 @@ def _take_split(work: argparse.Namespace, problem: Problem) -> tuple[np.ndarray,
     return tuple(v.T[rows].copy() for rows in (train, held) for v in (problem.x, problem.y))
 
 
-def _clock(runner: Runner, epochs: int) -> float:
-    start = time.perf_counter()
-    runner.train(epochs)
-    return time.perf_counter() - start
-
-
 def _make_row(runner: Runner, seconds: list[float], ours: float) -> dict[str, Any]:
-    step = statistics.median(seconds)
+    step = float(np.median(seconds))
     row = {"what": runner.name, "per_network_step_s": step, "ratio_to_ours": step / ours}
-    row |= {"least_s": min(seconds), "most_s": max(seconds), "runs_s": seconds}
-    return row | {"validation_mse": runner.validate()}
+    spread = {"least_s": min(seconds), "most_s": max(seconds), "runs_s": seconds}
+    return {**row, **spread, "validation_mse": runner.validate()}
 
 
 def _describe_hardware(devices: list[Any]) -> str:
     cpu = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        cpu = next((s.split(": ")[1] for s in lines if s.startswith("model name")), cpu)
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        cpu = text.partition("model name\t: ")[2].partition("\n")[0] or cpu
     gpu = "" if devices[0].platform == "cpu" else f", {len(devices)} x {devices[0].device_kind}"
     return f"{cpu}, {os.cpu_count()} cores{gpu}"
 
 
 def _find_versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+    installed = {d.name.replace("_", "-"): d.version for d in metadata.distributions()}
+    found = {name: installed[name] for name in PACKAGES if name in installed}
+    return {"python": platform.python_version()} | found
 
 
 def _print(result: dict[str, Any], console: Console) -> None:
     table = Table("what", "per network and step", "ratio to ours", "spread", "MSE")
     for row in result["rows"]:
-        step, least, most = (1e6 * row[k] for k in ("per_network_step_s", "least_s", "most_s"))
-        cells = (f"{step:.4g} us", f"{row['ratio_to_ours']:.1f}", f"{least:.4g}..{most:.4g} us")
+        times = [1e6 * row[key] for key in ("per_network_step_s", "least_s", "most_s")]
+        step, least, most = (f"{us:.1f}" if us < 100 else f"{us:.0f}" for us in times)
+        cells = (f"{step} us", f"{row['ratio_to_ours']:.1f}", f"{least}..{most} us")
         table.add_row(row["what"], *cells, f"{row['validation_mse']:.3f}")
+    table.columns[0].no_wrap = table.columns[3].no_wrap = True
     console.print(table)
     w, load = result["work"], result["load"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
@@ -294,10 +287,10 @@ def _print(result: dict[str, Any], console: Console) -> None:
         {result["networks_per_s"]:.2f} networks of {FULL_TRAINING} epochs per second, after
         {result["compile_s"]:.1f} s to compile, which are not timed. Work: {w["inputs"]} ->
         {w["layers"]} x {w["width"]} -> {w["outputs"]}, batch {w["batch"]}, Adam, L1, MSE,
-        {w["samples"]} samples; only ours validates. Quality: MSE on the validation samples after
-        {result["epochs_trained"]} epochs, ours the median. Hardware: {result["hardware"]}, load {load[0]:.1f} before and
-        {load[1]:.1f} after. Versions: {versions}. Median and least..most of {w["repeats"]} runs,
-        in turn."""
+        {w["samples"]} samples; only ours validates. Quality: MSE on the validation samples
+        after {result["epochs_trained"]} epochs, ours the median. Hardware:
+        {result["hardware"]}, load {load[0]:.1f} before and {load[1]:.1f} after. Versions:
+        {versions}. Median and least..most of {w["repeats"]} runs, in turn."""
     console.print(" ".join(claim.split()), highlight=False, markup=False)
 
 

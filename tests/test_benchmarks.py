@@ -49,3 +49,9 @@ def test_unknown_baseline_is_refused(bench, capsys):
     with pytest.raises(SystemExit):
         bench.main(["--baselines", "tensorflow"])
     assert "must be of torch, keras, or none, got 'tensorflow'" in capsys.readouterr().err
+
+
+def test_too_few_samples_are_refused(bench, capsys):
+    with pytest.raises(SystemExit):
+        bench.main(["--samples", "100"])
+    assert "--samples twice --batch" in capsys.readouterr().err

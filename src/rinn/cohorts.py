@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from rinn.config import Trial
@@ -30,6 +29,7 @@ SEGMENT_EPOCHS = 20
 NETS_PER_CORE = 16
 NETS_PER_GPU = 2048
 SMALLEST = 4
+SHRINK = 0.7
 PORTION = 1024
 
 
@@ -67,6 +67,16 @@ class Batch:
 
     slots: np.ndarray
     state: NetState
+    traits: Traits
+    epoch: int
+
+
+@dataclass(frozen=True)
+class SavedBatch:
+    """A batch as it lies in a file: the leaves of its state in order, on no device."""
+
+    slots: np.ndarray
+    leaves: list[np.ndarray]
     epoch: int
 
 
@@ -150,28 +160,29 @@ class Trainer:
         )
         program = self.cohort.program
         make = jax.vmap(jax.vmap(lambda w: start_net(program, w)))
-        state = make(jax.device_put(weights, self.device))
         status = np.where(slots < 0, EXHAUSTED, RUNNING).astype(np.int32)
-        return Batch(slots, state._replace(status=jax.device_put(status, self.device)), 0)
+        # All of it, or the second segment would be compiled anew for arrays of another place.
+        state = jax.device_put(make(weights)._replace(status=status), self.device)
+        return Batch(slots, state, self._traits(slots), 0)
 
     def advance(self, batch: Batch) -> tuple[Batch, list[TrainedNet]]:
         """Train for one segment; returns the batch after it and the networks that finished."""
         order = self._order(batch.epoch)
         state = train_segment(
-            self.cohort.program, batch.state, self._traits(batch.slots), *self._data, order, self._held
+            self.cohort.program, batch.state, batch.traits, *self._data, order, self._held
         )
         status = np.asarray(state.status)
         done = (status != RUNNING) & (batch.slots >= 0)
         nets = self._collect(state, batch.slots, done)
         slots = np.where(done, -1, batch.slots)
-        return self._compact(Batch(slots, state, batch.epoch + SEGMENT_EPOCHS)), nets
+        after = Batch(slots, state, batch.traits, batch.epoch + SEGMENT_EPOCHS)
+        return self._compact(after), nets
 
-    def restore(self, batch: Batch) -> Batch:
+    def restore(self, saved: SavedBatch) -> Batch:
         """Bring a batch that was read from a file back onto the device."""
-        empty = self.start().state
-        leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(batch.state)]
-        state = jax.tree.unflatten(jax.tree.structure(empty), leaves)
-        return Batch(batch.slots, jax.device_put(state, self.device), batch.epoch)
+        structure = jax.tree.structure(self.start().state)
+        state = jax.device_put(jax.tree.unflatten(structure, saved.leaves), self.device)
+        return Batch(saved.slots, state, self._traits(saved.slots), saved.epoch)
 
     def _draw(self, index: int) -> Weights:
         net = self.cohort.trials[index].net
@@ -236,18 +247,19 @@ class Trainer:
         return nets
 
     def _compact(self, batch: Batch) -> Batch:
-        """Let finished networks leave, once they are half of the batch."""
+        """Let finished networks leave, once they are a good part of the batch."""
         running = batch.slots >= 0
         most, size = int(running.sum(axis=1).max()), batch.slots.shape[1]
-        while size > SMALLEST and most <= size // 2:
-            size = math.ceil(size / 2)
+        while size > SMALLEST and most <= math.ceil(SHRINK * size):
+            size = math.ceil(SHRINK * size)
         if most == 0 or size == batch.slots.shape[1]:
             return batch
         # Running networks first; those that have finished fill up the rest and stay idle.
         keep = np.argsort(~running, axis=1, kind="stable")[:, :size]  # [split, net]
         rows = np.arange(len(keep))[:, None]
         state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
-        return Batch(np.take_along_axis(batch.slots, keep, axis=1), state, batch.epoch)
+        slots = np.take_along_axis(batch.slots, keep, axis=1)
+        return Batch(slots, state, self._traits(slots), batch.epoch)
 
 
 def _pad(weights: Weights, more: int) -> Weights:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import jax
 
-from rinn.cohorts import Batch, Cohort, TrainedNet, Trainer, plan_cohorts
+from rinn.cohorts import Batch, Cohort, SavedBatch, TrainedNet, Trainer, plan_cohorts
 from rinn.config import Trial
 from rinn.problem import Problem
 
@@ -24,7 +24,7 @@ class Saver(Protocol):
     def load_finished(self, cohort: int) -> list[TrainedNet] | None:
         """The networks of a cohort that is done, or None."""
 
-    def load_batch(self, cohort: int) -> tuple[Batch, list[TrainedNet]] | None:
+    def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
         """A cohort's batch and its finished networks, or None."""
 
     def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:

@@ -23,7 +23,7 @@ import pandas as pd
 import safetensors.numpy
 from safetensors import safe_open
 
-from rinn.cohorts import Batch, TrainedNet
+from rinn.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.config import NetSettings, Trial
 from rinn.errors import InputError
 from rinn.files import replace_file
@@ -52,16 +52,15 @@ class RunFolder:
         _write_arrays(self._cohort("nets", cohort), _pack_nets(nets))
         self._cohort("work", cohort).unlink(missing_ok=True)
 
-    def load_batch(self, cohort: int) -> tuple[Batch, list[TrainedNet]] | None:
+    def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
         """A cohort's batch and its finished networks, or None."""
         path = self._cohort("work", cohort)
         if not path.exists():
             return None
         arrays = _read_arrays(path)
         leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
-        # The trainer knows the structure; here the leaves travel as a plain list.
-        batch = Batch(arrays["slots"], leaves, int(arrays["epoch"]))  # type: ignore[arg-type]
-        return batch, self._unpack_nets(arrays)
+        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]))
+        return saved, self._unpack_nets(arrays)
 
     def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
         """Keep a cohort in the middle of its training."""

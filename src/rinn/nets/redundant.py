@@ -16,6 +16,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 
+Activation = Callable[[Array], Array]
+
+
 class Weights(NamedTuple):
     """The weights and biases of one network: W_i of the paper, split by where they come from.
 
@@ -92,7 +95,7 @@ def _draw(
 
 def run_net(
     weights: Weights,
-    activation: Callable[[Array], Array],
+    activation: Activation,
     x: Float[Array, "input sample"],
     *,
     wide: bool = False,
@@ -148,7 +151,7 @@ def penalty(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Flo
 
 
 def activities(
-    weights: Weights, activation: Callable[[Array], Array], x: Float[Array, "input sample"]
+    weights: Weights, activation: Activation, x: Float[Array, "input sample"]
 ) -> Float[Array, "layer hidden sample"]:
     """Compute the value of every hidden node for every sample."""
     h = activation(weights.inputs[0] @ x + weights.bias[0][:, None])

@@ -1,7 +1,5 @@
 """Run folder to one HTML file."""
 
-from pathlib import Path
+from rinn.report.page import write_report
 
-
-def write_report(folder: Path) -> None:
-    """Placeholder."""
+__all__ = ["write_report"]

@@ -1,0 +1,101 @@
+"""Heatmaps of what nodes do to the outputs, as inline SVG."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.report.markup import Markup, clip, element, svg
+
+SHADES = 10
+FAINT = 0.05
+NODES_PER_ROW = 12
+MOST_LISTED = 6
+
+
+def draw_effects(values: Float[np.ndarray, " output"], most: float, label: str) -> Markup:
+    """Draw one node's effects as a near-square grid, in the order of the outputs.
+
+    Args:
+        values: effects; NaN where the node acts through another latent only.
+        most: the effect with the full colour.
+        label: said in place of the picture.
+    """
+    columns, rows = grid_shape(len(values))
+    cell = 10 if len(values) <= 64 else 5
+    cells = _draw_cells(values, most, 0, 0, cell)
+    return svg(columns * cell + 1, rows * cell + 1, label, cells, class_="small")
+
+
+def draw_layer(
+    maps: Float[np.ndarray, "hidden output"], most: float, outputs: Sequence[str], label: str
+) -> Markup:
+    """Draw the maps of one layer's hidden nodes side by side; those near zero are pale."""
+    columns, rows = grid_shape(maps.shape[1])
+    cell = 10 if maps.shape[1] <= 64 else 5
+    across, down = columns * cell + 14, rows * cell + 14
+    nodes = []
+    for place, values in enumerate(maps):
+        pale = np.abs(values).max() <= FAINT * most
+        x, y = place % NODES_PER_ROW * across, place // NODES_PER_ROW * down
+        cells = _draw_cells(np.zeros_like(values) if pale else values, most, x, y, cell)
+        words = f"node {place + 1}: {'near zero' if pale else describe_effects(values, outputs)}"
+        pale_class = "hidden pale" if pale else "hidden"
+        nodes.append(element("g", element("title", words), cells, class_=pale_class))
+    height = math.ceil(len(maps) / NODES_PER_ROW) * down
+    return svg(min(len(maps), NODES_PER_ROW) * across, height, label, *nodes, class_="small")
+
+
+def describe_effects(values: Float[np.ndarray, " output"], outputs: Sequence[str]) -> str:
+    """Say in words which outputs a node raises and lowers, the strongest first.
+
+    Example:
+        >>> describe_effects(np.array([0.2, 0.9, -0.5]), ["a", "b", "c"])
+        'raises b, a; lowers c'
+    """
+    seen = np.nan_to_num(values)
+    floor = FAINT * np.abs(seen).max()
+    parts = []
+    for word, strength in (("raises", seen), ("lowers", -seen)):
+        order = [int(i) for i in np.argsort(-strength, kind="stable") if strength[i] > floor]
+        names = ", ".join(clip(outputs[i], 20) for i in order[:MOST_LISTED])
+        more = f" and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
+        if order:
+            parts.append(f"{word} {names}{more}")
+    return "; ".join(parts) or "no direct effect"
+
+
+def grid_shape(cells: int) -> tuple[int, int]:
+    """Columns and rows of a near-square grid.
+
+    Example:
+        >>> grid_shape(16), grid_shape(5)
+        ((4, 4), (3, 2))
+    """
+    columns = math.ceil(math.sqrt(cells))
+    return columns, math.ceil(cells / columns)
+
+
+def _draw_cells(
+    values: Float[np.ndarray, " output"], most: float, x: float, y: float, cell: int
+) -> Markup:
+    """One path for each shade, so that thousands of cells stay small."""
+    columns, rows = grid_shape(len(values))
+    paths: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for place, value in enumerate(values):
+        shade = SHADES if np.isnan(value) else round(SHADES * min(abs(value) / (most or 1.0), 1.0))
+        kind = "through" if np.isnan(value) else "plus" if value > 0 else "minus"
+        if shade:
+            at = f"M{x + place % columns * cell + 1:g} {y + place // columns * cell + 1:g}"
+            paths[kind, shade].append(f"{at}h{cell - 1}v{cell - 1}h-{cell - 1}z")
+    frame = element("rect", x=x + 0.5, y=y + 0.5, width=columns * cell, height=rows * cell,
+                    class_="frame")  # fmt: skip
+    shades = (
+        element("path", d="".join(cells), class_=kind, fill_opacity=shade / SHADES)
+        for (kind, shade), cells in paths.items()
+    )
+    return element("g", frame, *shades, class_="cells")

@@ -1,0 +1,132 @@
+"""HTML and SVG as text in which nothing from the data can become markup."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+MOST_NAMES = 12
+NAME_LENGTH = 40
+
+
+class Markup(str):
+    """Text that is markup already; every other string is escaped where it is put in."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *children: str | None, **attributes: object) -> Markup:
+    """Write one element.
+
+    Args:
+        tag: its name.
+        children: markup, or text to escape; None is left out.
+        attributes: `_` in a name stands for `-`, and one at its end is dropped (`class_`); None
+            is left out, numbers are rounded to four digits.
+
+    Returns:
+        The element with its children.
+
+    Example:
+        >>> element("p", "1 < 2", element("b", "!"), class_="note")
+        '<p class="note">1 &lt; 2<b>!</b></p>'
+    """
+    pairs = (
+        f' {name.rstrip("_").replace("_", "-")}="{escape(_as_text(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{tag}{''.join(pairs)}>{join(children)}</{tag}>")
+
+
+def join(parts: Iterable[str | None], between: str = "") -> Markup:
+    """Put parts one after the other, escaping those that are not markup."""
+    return Markup(escape(between).join(escape(part) for part in parts if part is not None))
+
+
+def escape(text: str) -> Markup:
+    """Escape text, and show characters that steer instead of print as a replacement mark.
+
+    Example:
+        >>> escape('<a href="x">')
+        '&lt;a href=&quot;x&quot;&gt;'
+    """
+    if isinstance(text, Markup):
+        return text
+    return Markup(html.escape(UNPRINTABLE.sub("\ufffd", text), quote=True))
+
+
+def clip(name: str, length: int = NAME_LENGTH) -> str:
+    """Shorten a name to one line of at most `length` characters.
+
+    Example:
+        >>> clip("a long name", 6)
+        'a lon…'
+    """
+    line = " ".join(name.split()) or "(no name)"
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def list_names(names: Sequence[str]) -> Markup:
+    """Write names with commas; of many, the rest behind a line that opens."""
+    if not names:
+        return Markup("none")
+    first = join((_show_name(name) for name in names[:MOST_NAMES]), ", ")
+    rest = names[MOST_NAMES:]
+    if not rest:
+        return first
+    hidden = join((_show_name(name) for name in rest), ", ")
+    return join([first, element("details", element("summary", f"and {len(rest)} more"), hidden)])
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> Markup:
+    """Write a table in a box that scrolls by itself where the page is narrow."""
+    head = element("tr", *(element("th", name, scope="col") for name in headers))
+    body = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
+    whole = element("table", element("thead", head), element("tbody", *body))
+    return scroll_box(whole, label)
+
+
+def scroll_box(content: str, label: str) -> Markup:
+    """Put wide content in a box that scrolls, also by keyboard."""
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
+
+
+def svg(width: float, height: float, label: str, *children: str, class_: str = "wide") -> Markup:
+    """Write a picture with its description; a wide one shrinks to three quarters, then scrolls."""
+    style = f"min-width:{0.75 * width:.0f}px" if class_ == "wide" else None
+    return element(
+        "svg", element("title", label), *children, role="img", aria_label=label, class_=class_,
+        viewBox=f"0 0 {width:g} {height:g}", width=width, height=height, style=style,
+    )  # fmt: skip
+
+
+def key(kind: str, words: str) -> Markup:
+    """Write a patch of colour with its meaning, for a legend."""
+    return join([element("span", class_=f"key {kind}", aria_hidden="true"), words])
+
+
+def paragraph(*children: str, class_: str | None = None) -> Markup:
+    """Write a paragraph."""
+    return element("p", *children, class_=class_)
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    Example:
+        >>> count(1, "latent"), count(1200, "sample")
+        ('1 latent', '1,200 samples')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _show_name(name: str) -> Markup:
+    short = clip(name)
+    return element("span", short, class_="name", title=name if short != name else None)
+
+
+def _as_text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,243 @@
+"""What the report says below the answer, one function for each section."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+
+import networkx as nx
+import numpy as np
+
+from rinn.graphs import by_role, collapse, reach
+from rinn.maps import map_net
+from rinn.report.contents import Contents
+from rinn.report.heatmaps import FAINT, describe_effects, draw_effects, draw_layer
+from rinn.report.markup import (
+    Markup,
+    clip,
+    count,
+    element,
+    join,
+    key,
+    list_names,
+    paragraph,
+    scroll_box,
+    table,
+)
+from rinn.report.scatter import draw_scatter, scatter_info
+from rinn.selection import QUANTILE
+
+MOST_DROPPED = 200
+CAVEATS = (
+    "The inputs must be causes of the outputs, and not the other way round. This is taken for "
+    "granted; nothing in the tables can show it.",
+    "A cause of both inputs and outputs that was not measured can make an input look as if it "
+    "acted where it does not.",
+    "Effects run one way only, from inputs through latents to outputs. Feedback is not looked "
+    "for and would be misread.",
+    "A latent counts only where single nodes of the networks show it. One that the networks "
+    "spread over several nodes may be missed, most of all latents above other latents.",
+    "Two latents that act on the same outputs cannot be told apart and appear as one.",
+    "Frequencies are shares of the kept networks. They say how often the networks agree, not how "
+    "probable it is that a latent or an edge exists: networks trained on the same samples can "
+    "agree on the same mistake.",
+    "The rule that reads the graph out of the networks is a first, simple one with fixed "
+    "thresholds. Read edges of low frequency or small weight as suggestions.",
+)
+
+
+def say_latents(contents: Contents) -> Markup:
+    """List the latents: how often found, between what, with their effects."""
+    graph, outputs = contents.graph, by_role(contents.graph, "output")
+    order = {node: place for place, node in enumerate(graph)}
+    effects = latent_effects(graph, outputs)
+    if not effects:
+        return paragraph("There is no latent to list.")
+    most = max(float(np.nan_to_num(np.abs(values)).max()) for values in effects.values())
+    rows = []
+    for latent, values in effects.items():
+        share = graph.nodes[latent].get("frequency")
+        label = f"Direct effects of {clip(latent)}: {describe_effects(values, outputs)}"
+        rows.append(
+            (
+                element("strong", clip(latent)),
+                "" if share is None else f"{100 * share:.0f} %",
+                list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
+                list_names(sorted(graph.successors(latent), key=order.__getitem__)),
+                draw_effects(values, most, label),
+            )
+        )
+    note = (
+        "Effects: one cell for each output, row by row in the order of the table: ",
+        key("plus", "raised"), ", ", key("minus", "lowered"), ", ",
+        key("through", "reached only through another latent"),
+        f". Full colour is an effect of {most:.3g}{_units(contents)}.",
+    )  # fmt: skip
+    headers = ("latent", "found in", "acted on by", "acts on", "effects on the outputs")
+    return join([table(headers, rows, "Latents"), paragraph(*note, class_="note")])
+
+
+def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarray]:
+    """Give each latent's direct effects on the outputs; NaN where only other latents pass it on.
+
+    Causes come before effects, otherwise latents keep the graph's order.
+
+    Example:
+        >>> graph = nx.DiGraph([("a", "b"), ("b", "y")])
+        >>> graph.add_edge("a", "z", weight=-2.0)
+        >>> nx.set_node_attributes(graph, dict(a="latent", b="latent", y="output", z="output"),
+        ...                        "role")
+        >>> latent_effects(graph, ["y", "z"])["a"].tolist()
+        [nan, -2.0]
+    """
+    reached, place = reach(graph), {node: i for i, node in enumerate(graph)}
+    latents = graph.subgraph(by_role(graph, "latent"))
+    found = {}
+    for latent in nx.lexicographical_topological_sort(latents, key=place.__getitem__):
+        below = [np.nan if name in reached[latent] else 0.0 for name in outputs]
+        direct = graph.succ[latent]
+        values = [
+            float(direct[name].get("weight") or 0.0) if name in direct else other
+            for name, other in zip(outputs, below, strict=True)
+        ]
+        found[latent] = np.array(values)
+    return found
+
+
+def say_selection(contents: Contents) -> Markup:
+    """Show how the kept networks lie among all."""
+    info = scatter_info(contents.trials)
+    words = (
+        f"Each circle is a network; the {count(int(info.kept.sum()), 'filled one')} "
+        f"{'was' if info.kept.sum() == 1 else 'were'} kept: nearest to the lower left corner after "
+        f"both axes are scaled to the same length. Not drawn and not in the choice: {info.beyond} "
+        f"beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that diverged."
+    )
+    drawing = scroll_box(draw_scatter(info), "Scatter of all networks")
+    return element("figure", drawing, element("figcaption", words))
+
+
+def say_best_net(contents: Contents) -> Markup:
+    """Draw the maps of the nearest kept network, layer by layer."""
+    best = contents.nets[0]
+    net, outputs = best.trial.net, contents.manifest["tables"]["outputs"]
+    maps = map_net(best.weights).hidden
+    most = float(np.abs(maps).max())
+    about = (
+        f"Trial {best.trial.number}: {count(net.layers, 'hidden layer')} of "
+        f"{count(net.width, 'node')} ({net.activation}), trained with {net.optimiser}, learning "
+        f"rate {net.learning_rate:.2g} and L1 rate {net.l1:.2g}. Each square is a hidden node, "
+        f"each cell an output: the product of the weights from the node to the output. Full "
+        f"colour is {most:.3g}; a pale node stays below {100 * FAINT:.0f} % of it everywhere."
+    )
+    parts = [paragraph(about, class_="note")]
+    strong = (np.abs(maps).max(axis=2) > FAINT * most).sum(axis=1)  # [layer]
+    pale = [str(number) for number, nodes in enumerate(strong, start=1) if not nodes]
+    if pale:
+        parts.append(paragraph(f"Not drawn, since every node is pale: layer {', '.join(pale)}."))
+    for i in np.flatnonzero(strong):
+        layer = maps[i]
+        label = f"Hidden layer {i + 1}: {strong[i]} of {count(len(layer), 'node')} not pale"
+        parts.append(element("h3", label))
+        parts.append(scroll_box(draw_layer(layer, most, outputs, label), label))
+    return join(parts)
+
+
+def say_scores(contents: Contents) -> Markup:
+    """Compare with the truth, where there is one."""
+    scores = contents.manifest.get("scores")
+    if not scores:
+        given = "A truth lies in the folder, but no scores." if contents.truth else (
+            "No truth was given, so nothing on this page was checked against one."
+        )  # fmt: skip
+        return paragraph(given)
+    paper, graph = scores["paper"], scores["graph"]
+    rows = [("kept networks, hidden nodes *", paper["hidden"])]
+    rows += [("kept networks, inputs *", paper["input"])] if paper.get("input") else []
+    rows += [("graph, latents", graph["latents"]), ("graph, edges", graph["edges"])]
+    if graph.get("latent_edges"):
+        rows.append(("graph, edges between latents", graph["latent_edges"]))
+    cells = [
+        (name, *(f"{values[key]:.2f}" for key in ("precision", "recall", "f1")))
+        for name, values in rows
+    ]
+    truth = contents.truth
+    number = len(by_role(collapse(truth), "latent")) if truth else 0
+    size = f"The truth has {number} latents that act on different outputs. " if truth else ""
+    return join(
+        [
+            table(("what", "precision", "recall", "F1"), cells, "Scores against the truth"),
+            paragraph(
+                "* The paper's protocol, mean over the kept networks: threshold chosen with sight "
+                "of the truth. It says what the networks hold, not what a reader without the "
+                "truth would get.",
+                class_="note",
+            ),
+            paragraph(
+                f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; "
+                f"pairs of latents in the opposite order: {graph['order_errors']}.",
+            ),
+        ]
+    )
+
+
+def say_data(contents: Contents) -> Markup:
+    """Say what was read and what was left out."""
+    tables = contents.manifest["tables"]
+    parts = [
+        paragraph(
+            f"{count(tables['samples'], 'sample')}, {count(len(tables['inputs']), 'input')} from ",
+            element("code", clip(tables["x"])),
+            f", {count(len(tables['outputs']), 'output')} from ",
+            element("code", clip(tables["y"])),
+            ".",
+        )
+    ]
+    dropped = tables["dropped"]
+    if not dropped:
+        return join([*parts, paragraph("Every row and column was used.")])
+    rows = [(entry["table"], clip(entry["name"]), entry["reason"]) for entry in dropped]
+    parts.append(paragraph(f"Rows and columns that are not used: {len(dropped)}."))
+    parts.append(table(("table", "name", "why"), rows[:MOST_DROPPED], "Rows and columns not used"))
+    if len(rows) > MOST_DROPPED:
+        parts.append(paragraph(f"The other {len(rows) - MOST_DROPPED} are in manifest.json."))
+    return join(parts)
+
+
+def say_origin(contents: Contents) -> Markup:
+    """Say how the run was made, so that it can be made again."""
+    manifest = contents.manifest
+    device = manifest["device"]
+    settings = {key: "default" if v is None else str(v) for key, v in manifest["settings"].items()}
+    rows = [
+        ("command", element("code", shlex.join(manifest["command"]))),
+        ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
+        ("seed", settings["seed"]),
+        ("started", str(manifest["created"])),
+        ("training took", f"{manifest['seconds']:.0f} s"),
+        ("device", f"{device['count']} x {device['kind']} ({device['platform']})"),
+        ("versions", ", ".join(f"{name} {v}" for name, v in manifest["versions"].items())),
+    ]
+    return table(("what", "value"), rows, "How the run was made")
+
+
+def say_caveats(contents: Contents) -> Markup:
+    """Say what the page cannot show."""
+    return element("ul", *(element("li", words) for words in CAVEATS))
+
+
+SECTIONS: dict[str, Callable[[Contents], Markup]] = {
+    "Latents": say_latents,
+    "Which networks were kept": say_selection,
+    "The best kept network, layer by layer": say_best_net,
+    "Scores against the truth": say_scores,
+    "Data": say_data,
+    "How it was made": say_origin,
+    "How to read this page": say_caveats,
+}
+
+
+def _units(contents: Contents) -> str:
+    if contents.manifest["test"]["loss"] == "bce":
+        return " on the scale of log odds"
+    return " standard deviations of the output"
