@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 
 import jax
 
@@ -38,13 +39,22 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     if word == "cpu":
         return jax.devices("cpu")
     with contextlib.suppress(RuntimeError):
-        return jax.devices("gpu")
+        found = jax.devices("gpu")
+        _keep_programs()
+        return found
     if word == "gpu":
         raise InputError(
             "device must be one this machine has, got 'gpu' but JAX finds none; install "
             "'rinn[gpu]' on a machine with an NVIDIA GPU, or use --device cpu"
         )
     return jax.devices("cpu")
+
+
+def _keep_programs() -> None:
+    """Keep what was compiled for a GPU between runs: half a minute of a search otherwise."""
+    if jax.config.jax_compilation_cache_dir is None:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
 
 
 def _count_cores() -> int:

@@ -22,7 +22,7 @@ from rinn.problem import Problem, make_problem
 from rinn.records import Data
 from rinn.scoring import PaperScores, score_protocol, truth_patterns
 from rinn.search import Saver, run_search
-from rinn.selection import Selection, select_nearest
+from rinn.selection import Selection, average_splits, select_nearest
 from rinn.strategies import plan_trials
 
 
@@ -85,8 +85,9 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
         InputError: every network diverged.
     """
     loss = np.array([net.validation_loss for net in nets])
+    setting = np.array([net.trial.setting for net in nets])
     size = np.array([net.size for net in nets])
-    selection = select_nearest(loss, size, keep)
+    selection = select_nearest(average_splits(loss, setting), size, keep)
     kept = [nets[i] for i in selection.chosen]
     if not kept:
         raise InputError(

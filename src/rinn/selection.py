@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 QUANTILE = 0.95
 
@@ -28,7 +28,8 @@ def select_nearest(
     worst networks of the pool too.
 
     Args:
-        loss: mean validation loss of each network; not finite where it diverged.
+        loss: mean validation loss of each network (`average_splits`); not finite where it
+            diverged.
         size: sum of |w| of each network.
         keep: how many to choose.
 
@@ -49,6 +50,28 @@ def select_nearest(
         distance[near] = np.hypot(_scale(size[near]), _scale(loss[near]))
     order = np.argsort(distance, kind="stable")[:keep]
     return Selection(distance, tuple(int(i) for i in order if np.isfinite(distance[i])))
+
+
+def average_splits(
+    loss: Float[np.ndarray, " net"], setting: Int[np.ndarray, " net"]
+) -> Float[np.ndarray, " net"]:
+    """Give each network the mean validation loss of its setting over the splits (L_x).
+
+    A setting that did well on one split by luck of the draw is so judged by both.
+
+    Args:
+        loss: validation loss of each network.
+        setting: which networks share their settings.
+
+    Returns:
+        The mean of each network's setting; not finite where one of its networks diverged.
+
+    Example:
+        >>> average_splits(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]))
+        array([2., 2., 5.])
+    """
+    _, group = np.unique(setting, return_inverse=True)
+    return (np.bincount(group, loss) / np.bincount(group))[group]
 
 
 def _scale(values: Float[np.ndarray, " net"]) -> Float[np.ndarray, " net"]:

@@ -19,7 +19,7 @@ from rinn.nets.activations import activate
 from rinn.nets.redundant import Weights, penalty, run_net
 
 RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
-MANY = 512
+MANY = 800
 STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
 
 
