@@ -245,18 +245,33 @@ def _best_threshold(
     """Find the threshold with the best mean F1 over the models."""
     if not models:
         raise InputError(f"{name} must hold the maps of at least one model, got none")
-    thresholds = _candidates(np.concatenate([maps.ravel() for maps in models]))
-    counts = [count(maps > thresholds[:, None, None], patterns) for maps in models]
-    mean_f1 = np.mean([_ratios(*table)[2] for table in counts], axis=0)  # [threshold]
-    best = _middle_of_longest_run(mean_f1 >= mean_f1.max() - 1e-12)
+    levels = np.union1d(np.concatenate([maps.ravel() for maps in models]), 0.0)
+    thresholds = _candidates(levels)
+    counts, best = _try_thresholds(thresholds, models, patterns, count)
+    if len(thresholds) < len(levels) - 1:  # once more, between the neighbours of the best
+        low, high = thresholds[[max(best - 3, 0), min(best + 3, len(thresholds) - 1)]]
+        near = levels[(levels >= low) & (levels <= high)]
+        thresholds = np.union1d(thresholds[best], _candidates(near))
+        counts, best = _try_thresholds(thresholds, models, patterns, count)
     scores = tuple(Score.from_counts(*(int(n[best]) for n in table)) for table in counts)
     return TableScores(scores, float(thresholds[best]))
 
 
-def _candidates(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " t"]:
-    """List thresholds: between all neighbouring values, or by quantile and by logarithm if many."""
-    levels = np.union1d(values, 0.0)
-    if len(levels) == 1:
+def _try_thresholds(
+    thresholds: Float[np.ndarray, " t"],
+    models: Sequence[Float[np.ndarray, "_ output"]],
+    patterns: Patterns,
+    count: Callable[[Bool[np.ndarray, "t _ output"], Patterns], Counts],
+) -> tuple[list[Counts], int]:
+    """Count at every threshold, and find the one with the best mean F1."""
+    counts = [count(maps > thresholds[:, None, None], patterns) for maps in models]
+    mean_f1 = np.mean([_ratios(*table)[2] for table in counts], axis=0)  # [threshold]
+    return counts, _middle_of_longest_run(mean_f1 >= mean_f1.max() - 1e-12)
+
+
+def _candidates(levels: Float[np.ndarray, " value"]) -> Float[np.ndarray, " t"]:
+    """List thresholds: between all neighbouring levels, or by quantile and by logarithm if many."""
+    if len(levels) <= 1:
         return np.zeros(1)
     if len(levels) <= _MAX_THRESHOLDS:
         return (levels[1:] + levels[:-1]) / 2
