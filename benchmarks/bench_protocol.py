@@ -74,9 +74,7 @@ def _measure(dataset: str, seed: int, options: argparse.Namespace) -> dict[str, 
     fit = conclude(data, problem, nets, settings.keep)
     seconds = time.perf_counter() - started
     maps = [view.maps for view in fit.views]
-    paper, graph = score_found(
-        maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs
-    )
+    paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     return {
         "paper": paper.to_json(),
         "graph": graph.to_json(),

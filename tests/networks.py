@@ -16,7 +16,9 @@ def small_data(samples=200, inputs=4, outputs=3, binary=False, seed=0):
     y = x @ weights + 0.1 * rng.normal(size=(samples, outputs))
     if binary:
         y = (y > np.median(y, axis=0)).astype(float)
-    names = [tuple(f"{letter}{i}" for i in range(n)) for letter, n in (("x", inputs), ("y", outputs))]
+    names = [
+        tuple(f"{letter}{i}" for i in range(n)) for letter, n in (("x", inputs), ("y", outputs))
+    ]
     return Data(x, y, *names)
 
 

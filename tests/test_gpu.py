@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from networks import make_trials, small_problem
 
+from networks import make_trials, small_problem
 from rinn.cohorts import Trainer, plan_cohorts
 from rinn.devices import find_devices
 from rinn.errors import InputError

@@ -91,12 +91,19 @@ def test_too_few_samples():
     )
 
 
-def test_shared_column_names():
+def test_names_that_both_tables_have_are_told_apart():
+    """A mutated gene and its expression are two nodes of the graph."""
+    data = pair_tables(make(60, ["TP53", "EGFR"]), make(60, ["MYC", "TP53"]))
+    assert data.inputs == ("TP53_x", "EGFR")
+    assert data.outputs == ("MYC", "TP53_y")
+
+
+def test_names_that_cannot_be_told_apart():
     reject(
-        make(60, ["a", "b", "c", "d", "e"]),
-        make(60, ["e", "d", "c", "b", "f"]),
+        make(60, ["a", "a_y"]),
+        make(60, ["a", "b"]),
         "X and Y must have different column names, because each becomes a node of the graph, but "
-        "both have 'b', 'c', 'd' and 1 more; rename them in one table, for example to 'b_y' in Y",
+        "adding _x and _y to those that both have gives 'a_y' twice; rename them in one table",
     )
 
 
@@ -169,6 +176,7 @@ def test_arrays_get_names_and_stay_as_they_are():
         ([[0, 1], [1, 1]], "binary"),
         ([[0.0, 1.0]], "binary"),
         ([[0, 1, 2, 3], [1, 2, 0, 1]], "continuous"),
+        ([[0, 1, 2, 3], [1, 1, 0, 1]], "continuous"),  # counts, one of them small
         ([[0.5, 1], [-1, 1]], "continuous"),
     ],
 )

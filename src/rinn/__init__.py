@@ -1,1 +1,86 @@
 """Learn the hidden causal graph between known causes (X) and known effects (Y)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rinn.cohorts import TrainedNet as TrainedNet
+    from rinn.config import NetSettings as NetSettings
+    from rinn.config import RunSettings as RunSettings
+    from rinn.config import Trial as Trial
+    from rinn.errors import InputError as InputError
+    from rinn.estimator import RINN as RINN
+    from rinn.graph import build_graph as build_graph
+    from rinn.graphfiles import load_graph as load_graph
+    from rinn.graphfiles import write_graph as write_graph
+    from rinn.maps import map_net as map_net
+    from rinn.matching import score_graph as score_graph
+    from rinn.nets.redundant import Weights as Weights
+    from rinn.pairing import as_data as as_data
+    from rinn.pairing import load_data as load_data
+    from rinn.pipeline import Fit as Fit
+    from rinn.pipeline import fit_data as fit_data
+    from rinn.problem import Problem as Problem
+    from rinn.problem import make_problem as make_problem
+    from rinn.records import Data as Data
+    from rinn.runs import fit_run as fit_run
+    from rinn.runs import score_path as score_path
+    from rinn.scoring import score_protocol as score_protocol
+    from rinn.search import run_search as run_search
+    from rinn.selection import select_nearest as select_nearest
+    from rinn.simulation import make_dataset as make_dataset
+    from rinn.simulation import write_simulation as write_simulation
+    from rinn.strategies import plan_trials as plan_trials
+
+    __version__: str
+
+# The public names and the modules they live in. Each is imported when it is first asked for, so
+# that `rinn --help` does not wait for JAX.
+_HOMES = {
+    "RINN": "estimator",
+    "make_dataset": "simulation",
+    "write_simulation": "simulation",
+    "load_data": "pairing",
+    "as_data": "pairing",
+    "make_problem": "problem",
+    "plan_trials": "strategies",
+    "run_search": "search",
+    "select_nearest": "selection",
+    "map_net": "maps",
+    "build_graph": "graph",
+    "score_protocol": "scoring",
+    "score_graph": "matching",
+    "fit_data": "pipeline",
+    "fit_run": "runs",
+    "score_path": "runs",
+    "load_graph": "graphfiles",
+    "write_graph": "graphfiles",
+    "Data": "records",
+    "Problem": "problem",
+    "NetSettings": "config",
+    "RunSettings": "config",
+    "Trial": "config",
+    "TrainedNet": "cohorts",
+    "Fit": "pipeline",
+    "Weights": "nets.redundant",
+    "InputError": "errors",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value = importlib.import_module("importlib.metadata").version("rinn")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"rinn.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'rinn' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -103,12 +103,9 @@ def simulate(
     parameters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     simulation = make_dataset(dataset, samples=samples, seed=seed, **parameters)
     write_simulation(simulation, out)
-    Console().print(
-        f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({samples} samples, {simulation.x.shape[1]} inputs, "
-        f"{simulation.y.shape[1]} outputs) and {out / 'truth.json'}",
-        soft_wrap=True,
-        highlight=False,
-    )
+    shape = f"{samples} samples, {simulation.x.shape[1]} inputs, {simulation.y.shape[1]} outputs"
+    words = f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({shape}) and {out / 'truth.json'}"
+    Console().print(words, soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()
@@ -154,6 +151,16 @@ def score(
         sys.stdout.write(json.dumps(scores) + "\n")
     else:
         show_scores(scores, Console())
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")],
+) -> None:
+    """Write report.html of a finished run anew."""
+    from rinn.report import write_report
+
+    Console().print(f"wrote {write_report(run)}", soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()

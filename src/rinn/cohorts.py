@@ -156,7 +156,10 @@ class Trainer:
         slots = np.array([row + [-1] * (most - len(row)) for row in rows])  # [split, net]
         drawn = [self._draw(max(int(index), 0)) for index in slots.ravel()]
         weights = Weights(
-            *(np.stack(part).reshape(*slots.shape, *part[0].shape) for part in zip(*drawn, strict=True))
+            *(
+                np.stack(part).reshape(*slots.shape, *part[0].shape)
+                for part in zip(*drawn, strict=True)
+            )
         )
         program = self.cohort.program
         make = jax.vmap(jax.vmap(lambda w: start_net(program, w)))
@@ -215,7 +218,9 @@ class Trainer:
             learning_rate=column([t.net.learning_rate for t in nets]),
             l1=column([t.net.l1 for t in nets]),
             l2=column([t.net.l2 for t in nets]),
-            activation=column([program.activations.index(t.net.activation) for t in nets], np.int32),
+            activation=column(
+                [program.activations.index(t.net.activation) for t in nets], np.int32
+            ),
             optimiser=column([program.optimisers.index(t.net.optimiser) for t in nets], np.int32),
             ticks=column([_batch_size(t, self.problem) // program.tick for t in nets], np.int32),
             epochs=column([t.net.epochs for t in nets], np.int32),

@@ -110,9 +110,8 @@ def check_device(name: str) -> None:
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise InputError(
-            f"{name} must be one of {', '.join(choices)}, got {value!r}{suggest(str(value), choices)}"
-        )
+        hint = suggest(str(value), choices)
+        raise InputError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}")
 
 
 def _check_rate(name: str, value: float, least: float, most: float = math.inf) -> None:

@@ -50,6 +50,33 @@ class LatentGraph:
     members: dict[str, tuple[Member, ...]]
 
 
+@dataclass(frozen=True)
+class _Latent:
+    """A latent before it has a name: what it reaches, who says so, and its mean effect."""
+
+    pattern: Pattern
+    members: tuple[Member, ...]
+    frequency: float
+    effect: Float[np.ndarray, " output"]
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """What the networks say of the inputs."""
+
+    effects: Float[np.ndarray, "net input output"]
+    shown: Bool[np.ndarray, "net input output"]
+
+    def reach(self, i: int) -> Pattern:
+        """The outputs that an input reaches in most networks."""
+        return frozenset(np.flatnonzero(self.shown[:, i].mean(axis=0) > 0.5).tolist())
+
+    def frequency(self, i: int, pattern: Pattern) -> float:
+        """The share of networks in which an input reaches all of a pattern but one at most."""
+        hits = self.shown[:, i, sorted(pattern)].sum(axis=1)
+        return float(np.mean(hits >= len(pattern) - TOLERANCE))
+
+
 def build_graph(
     views: Sequence[NetView],
     x_spread: Float[np.ndarray, " input"],
@@ -60,8 +87,9 @@ def build_graph(
 
     Each hidden node's map is weighted by the standard deviation of its activity; outputs above a
     fifth of the node's largest effect are its pattern. Patterns that at least 40 % of the
-    networks share are latents. Inputs are joined to the latents that their voted pattern calls
-    for, latents to the latents whose patterns lie within theirs, and to the outputs left over.
+    networks share are latents. So are sets of outputs that several inputs share, where a latent
+    between them saves edges. Inputs are joined to the latents that their voted outputs call for,
+    latents to the latents whose patterns lie within theirs, and to the outputs left over.
 
     Args:
         views: the kept networks.
@@ -70,44 +98,57 @@ def build_graph(
         outputs: names.
 
     Returns:
-        The graph: nodes with `role`, latents with `frequency`, edges with `weight` (effect in
-        standard deviations of the output) and `frequency`.
+        The graph: nodes with `role`; latents with `frequency` and `effects`, how much each output
+        that they reach moves with them; edges with `weight` (effect in standard deviations, or
+        logits for binary outputs) and `frequency`.
     """
-    found = _find_latents(views)
-    reach, effects = _vote_inputs(views, x_spread)
-    wanted = [_cover(row, list(found), found) for row in reach]
-    latents = _keep_reached(_order(found), wanted)
-    children = {pattern: _children(pattern, latents) for pattern in latents}
-    names = {pattern: f"L{number}" for number, pattern in enumerate(latents, start=1)}
-    graph = nx.DiGraph()
+    votes = _vote_inputs(views, x_spread)
+    nodes = _collect_nodes(views)
+    found = {p: m for p, m in nodes.items() if len(m) >= SHARE * len(views)}
+    latents = [_from_nodes(pattern, members, views) for pattern, members in found.items()]
+    latents += _from_inputs(votes, nodes, list(found), views)
+    wanted = [_cover(votes.reach(i), latents) for i in range(len(inputs))]
+    latents = _keep_reached(sorted(latents, key=_causal_order), wanted)
+    names = {latent.pattern: f"L{number}" for number, latent in enumerate(latents, start=1)}
+    graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
-    for pattern, name in names.items():
-        graph.add_node(name, role="latent", frequency=_share(found[pattern], views))
+    for latent in latents:
+        effects = {outputs[o]: float(latent.effect[o]) for o in sorted(latent.pattern)}
+        about = {"role": "latent", "frequency": latent.frequency, "effects": effects}
+        graph.add_node(names[latent.pattern], **about)
     graph.add_nodes_from((name, {"role": "output"}) for name in outputs)
-    for i, patterns in enumerate(wanted):
-        for pattern in patterns:
-            weight, frequency = _input_edge(i, pattern, found[pattern], effects, views)
-            graph.add_edge(inputs[i], names[pattern], weight=weight, frequency=frequency)
-    for pattern, below in children.items():
-        _add_children(graph, pattern, below, found, names, outputs, views)
-    return LatentGraph(graph, {names[pattern]: tuple(found[pattern]) for pattern in latents})
+    for i, chosen in enumerate(wanted):
+        for latent in chosen:
+            where = sorted(latent.pattern)
+            weight = np.mean(votes.effects[:, i, where] * np.sign(latent.effect[where]))
+            share = votes.frequency(i, latent.pattern)
+            graph.add_edge(inputs[i], names[latent.pattern], weight=float(weight), frequency=share)
+    for latent in latents:
+        _join_below(graph, latent, latents, names, outputs)
+    return LatentGraph(graph, {names[latent.pattern]: latent.members for latent in latents})
 
 
-def _influence(view: NetView) -> Float[np.ndarray, "layer hidden output"]:
-    return view.maps.hidden * view.spread[:, :, None]
+def _vote_inputs(views: Sequence[NetView], x_spread: Float[np.ndarray, " input"]) -> _Votes:
+    effects = np.stack([view.maps.inputs * x_spread[:, None] for view in views])
+    shown = [_binarise(effect, FAINT * np.abs(effect).max()) for effect in effects]
+    return _Votes(effects, np.stack(shown))
 
 
 def _binarise(
-    effects: Float[np.ndarray, "node output"], floor: float
-) -> Bool[np.ndarray, "node output"]:
+    effects: Float[np.ndarray, "... output"], floor: float
+) -> Bool[np.ndarray, "... output"]:
     """Outputs above a fifth of the node's own largest effect; none for nodes below `floor`."""
     size = np.abs(effects)
     most = size.max(axis=-1, keepdims=True)
     return (size > RELATIVE * most) & (most > floor)
 
 
-def _find_latents(views: Sequence[NetView]) -> dict[Pattern, list[Member]]:
-    """Patterns that enough networks share, with the strongest node of each network for it."""
+def _influence(view: NetView) -> Float[np.ndarray, "layer hidden output"]:
+    return view.maps.hidden * view.spread[:, :, None]
+
+
+def _collect_nodes(views: Sequence[NetView]) -> dict[Pattern, tuple[Member, ...]]:
+    """Every pattern of every network, with the strongest node of each network that has it."""
     found: dict[Pattern, list[Member]] = defaultdict(list)
     for net, view in enumerate(views):
         influence = _influence(view)
@@ -122,32 +163,51 @@ def _find_latents(views: Sequence[NetView]) -> dict[Pattern, list[Member]]:
         for pattern, (layer, hidden) in strongest.items():
             sign = 1 if influence[layer, hidden].sum() >= 0 else -1
             found[pattern].append(Member(net, layer, hidden, sign))
-    return {p: m for p, m in found.items() if len(m) >= SHARE * len(views)}
+    return {pattern: tuple(members) for pattern, members in found.items()}
 
 
-def _vote_inputs(
-    views: Sequence[NetView], x_spread: Float[np.ndarray, " input"]
-) -> tuple[Bool[np.ndarray, "input output"], Float[np.ndarray, "net input output"]]:
-    """Which outputs each input reaches in most networks, and its effect in each network."""
-    effects = np.stack([view.maps.inputs * x_spread[:, None] for view in views])
-    floors = [FAINT * np.abs(effect).max() for effect in effects]
-    votes = [_binarise(effect, floor) for effect, floor in zip(effects, floors, strict=True)]
-    return np.mean(votes, axis=0) > 0.5, effects
+def _from_nodes(pattern: Pattern, members: tuple[Member, ...], views: Sequence[NetView]) -> _Latent:
+    effects = [m.sign * _influence(views[m.net])[m.layer, m.hidden] for m in members]
+    return _Latent(pattern, members, len(members) / len(views), np.mean(effects, axis=0))
 
 
-def _cover(
-    row: Bool[np.ndarray, " output"],
-    patterns: Sequence[Pattern],
-    found: dict[Pattern, list[Member]],
-) -> list[Pattern]:
+def _from_inputs(
+    votes: _Votes,
+    nodes: dict[Pattern, tuple[Member, ...]],
+    known: Sequence[Pattern],
+    views: Sequence[NetView],
+) -> list[_Latent]:
+    """Latents that no node shows often enough, but several inputs call for.
+
+    k inputs that reach the same outputs through c latents or outputs cost k c edges without a
+    latent between them, and k + c with it.
+    """
+    groups: dict[Pattern, list[int]] = defaultdict(list)
+    for i in range(votes.effects.shape[1]):
+        groups[votes.reach(i)].append(i)
+    latents = []
+    for pattern, members in groups.items():
+        if not pattern or any(len(pattern ^ other) <= TOLERANCE for other in known):
+            continue
+        below = _greedy_cover(pattern, [other for other in known if other < pattern])
+        children = len(below) + len(pattern - frozenset().union(*below))
+        if len(members) * children <= len(members) + children:
+            continue
+        effect = votes.effects[:, members].mean(axis=(0, 1))
+        frequency = float(np.mean([votes.frequency(i, pattern) for i in members]))
+        latents.append(_Latent(pattern, nodes.get(pattern, ()), frequency, effect))
+    return latents
+
+
+def _cover(wanted: Pattern, latents: Sequence[_Latent]) -> list[_Latent]:
     """The latents that an input acts on: one whose pattern is its own, else a cover of it."""
-    wanted = frozenset(np.flatnonzero(row).tolist())
     if not wanted:
         return []
-    near = [p for p in patterns if len(p ^ wanted) <= TOLERANCE]
+    near = [latent for latent in latents if len(latent.pattern ^ wanted) <= TOLERANCE]
     if near:
-        return [min(near, key=lambda p: (len(p ^ wanted), -len(found[p]), sorted(p)))]
-    return _greedy_cover(wanted, [p for p in patterns if len(p - wanted) <= TOLERANCE])
+        return [min(near, key=lambda n: (len(n.pattern ^ wanted), -n.frequency, sorted(n.pattern)))]
+    within = {n.pattern: n for n in latents if len(n.pattern - wanted) <= TOLERANCE}
+    return [within[pattern] for pattern in _greedy_cover(wanted, list(within))]
 
 
 def _greedy_cover(wanted: Pattern, patterns: Sequence[Pattern]) -> list[Pattern]:
@@ -163,66 +223,40 @@ def _greedy_cover(wanted: Pattern, patterns: Sequence[Pattern]) -> list[Pattern]
     return chosen
 
 
-def _order(found: dict[Pattern, list[Member]]) -> list[Pattern]:
-    """Causal order: a pattern comes before those within it."""
-    return sorted(found, key=lambda p: (-len(p), sorted(p)))
+def _causal_order(latent: _Latent) -> tuple[int, list[int]]:
+    """A pattern comes before those within it."""
+    return -len(latent.pattern), sorted(latent.pattern)
 
 
-def _children(pattern: Pattern, latents: Sequence[Pattern]) -> list[Pattern]:
-    return _greedy_cover(pattern, [other for other in latents if other < pattern])
+def _children(latent: _Latent, latents: Sequence[_Latent]) -> list[_Latent]:
+    within = {other.pattern: other for other in latents if other.pattern < latent.pattern}
+    return [within[pattern] for pattern in _greedy_cover(latent.pattern, list(within))]
 
 
-def _keep_reached(latents: list[Pattern], wanted: list[list[Pattern]]) -> list[Pattern]:
+def _keep_reached(latents: list[_Latent], wanted: list[list[_Latent]]) -> list[_Latent]:
     """Latents that some input reaches, by itself or through other latents."""
-    reached = {pattern for patterns in wanted for pattern in patterns}
-    for pattern in latents:  # larger patterns come first, so one pass is enough
-        if pattern in reached:
-            reached.update(_children(pattern, latents))
-    return [pattern for pattern in latents if pattern in reached]
+    reached = {latent.pattern for chosen in wanted for latent in chosen}
+    for latent in latents:  # larger patterns come first, so one pass is enough
+        if latent.pattern in reached:
+            reached.update(child.pattern for child in _children(latent, latents))
+    return [latent for latent in latents if latent.pattern in reached]
 
 
-def _share(members: Sequence[Member], views: Sequence[NetView]) -> float:
-    return len(members) / len(views)
-
-
-def _input_edge(
-    i: int,
-    pattern: Pattern,
-    members: Sequence[Member],
-    effects: Float[np.ndarray, "net input output"],
-    views: Sequence[NetView],
-) -> tuple[float, float]:
-    """Mean effect of an input along a latent's pattern, and how many networks show it."""
-    where = sorted(pattern)
-    shown, weights = 0, []
-    for member in members:
-        direction = member.sign * np.sign(_influence(views[member.net])[member.layer, member.hidden])
-        weights.append(float(np.mean(effects[member.net, i, where] * direction[where])))
-        most = np.abs(effects[member.net, i]).max()
-        shown += bool((np.abs(effects[member.net, i, where]) > RELATIVE * most).all())
-    return float(np.mean(weights)), shown / len(views)
-
-
-def _add_children(
+def _join_below(
     graph: nx.DiGraph,
-    pattern: Pattern,
-    below: Sequence[Pattern],
-    found: dict[Pattern, list[Member]],
+    latent: _Latent,
+    latents: Sequence[_Latent],
     names: dict[Pattern, str],
     outputs: Sequence[str],
-    views: Sequence[NetView],
 ) -> None:
     """Edges from a latent to its child latents, and to the outputs that none of them reaches."""
-    members = found[pattern]
-    mean = np.mean(
-        [m.sign * _influence(views[m.net])[m.layer, m.hidden] for m in members], axis=0
-    )  # [output]
+    name, below = names[latent.pattern], _children(latent, latents)
     for child in below:
-        both = {m.net for m in members} & {m.net for m in found[child]}
-        weight = float(np.mean(np.abs(mean[sorted(child)])))
-        share = len(both) / len(views)
-        graph.add_edge(names[pattern], names[child], weight=weight, frequency=share)
-    direct = pattern - frozenset().union(*below)
+        where = sorted(child.pattern)
+        weight = float(np.mean(latent.effect[where] * np.sign(child.effect[where])))
+        share = min(latent.frequency, child.frequency)
+        graph.add_edge(name, names[child.pattern], weight=weight, frequency=share)
+    direct = latent.pattern - frozenset().union(*(child.pattern for child in below))
     for o in sorted(direct):
-        share = _share(members, views)
-        graph.add_edge(names[pattern], outputs[o], weight=float(mean[o]), frequency=share)
+        weight = float(latent.effect[o])
+        graph.add_edge(name, outputs[o], weight=weight, frequency=latent.frequency)

@@ -45,7 +45,9 @@ def load_data(x_path: str | os.PathLike[str], y_path: str | os.PathLike[str]) ->
     return pair_tables(load_table(x_path, "X"), load_table(y_path, "Y"))
 
 
-def as_data(X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray) -> Data:
+def as_data(
+    X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray, *, least: int = MIN_SAMPLES
+) -> Data:
     """Match X and Y from memory; both stay as they are.
 
     The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
@@ -54,6 +56,7 @@ def as_data(X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray) -> Data:
     Args:
         X: the inputs, one row per sample.
         Y: the outputs, one row per sample.
+        least: how many samples they must have in common.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -66,10 +69,10 @@ def as_data(X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray) -> Data:
         >>> as_data(cause, cause[:, :1]).outputs
         ('y0',)
     """
-    return pair_tables(make_table(X, "X"), make_table(Y, "Y"))
+    return pair_tables(make_table(X, "X"), make_table(Y, "Y"), least=least)
 
 
-def pair_tables(x: Table, y: Table) -> Data:
+def pair_tables(x: Table, y: Table, *, least: int = MIN_SAMPLES) -> Data:
     """Match two tables by sample id, or row by row where one of them has no ids.
 
     Samples of one table only are dropped, and so are columns with the same value in each of the
@@ -78,13 +81,14 @@ def pair_tables(x: Table, y: Table) -> Data:
     Args:
         x: the inputs.
         y: the outputs.
+        least: how many samples they must have in common.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
 
     Raises:
         InputError: the tables share no sample, differ in row count, share a column name, have
-            fewer than 50 samples in common, or have nothing but constant columns.
+            fewer than `least` samples in common, or have nothing but constant columns.
 
     Example:
         >>> values = np.arange(60.0)[:, None]
@@ -93,9 +97,9 @@ def pair_tables(x: Table, y: Table) -> Data:
         ((60, 1), None, ())
     """
     x_rows, y_rows, samples, dropped = _match_samples(x, y)
-    if len(x_rows) < MIN_SAMPLES:
+    if len(x_rows) < least:
         raise InputError(
-            f"X and Y must have at least {MIN_SAMPLES} samples in common, but have {len(x_rows)}"
+            f"X and Y must have at least {least} samples in common, but have {len(x_rows)}"
             f"; add samples, or check that the sample ids are written alike"
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
-from rinn.records import Data
 from rinn.pairing import outputs_kind
+from rinn.records import Data
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from rinn.config import RunSettings
 from rinn.devices import find_devices
 from rinn.graphfiles import edges_table, load_graph, write_graph
 from rinn.maps import map_net
+from rinn.matching import score_graph
 from rinn.pairing import fingerprint, load_data
 from rinn.pipeline import (
     Fit,
@@ -33,11 +34,18 @@ from rinn.progress import TrainingProgress
 from rinn.records import Data
 from rinn.report import write_report
 from rinn.scoring import reach_vectors, score_hidden, score_inputs, truth_patterns
-from rinn.matching import score_graph
 from rinn.search import run_search
-from rinn.store import FORMAT, MANIFEST, RunFolder, load_kept, load_manifest, open_run, save_kept
+from rinn.store import (
+    FORMAT,
+    MANIFEST,
+    WEIGHTS,
+    RunFolder,
+    load_kept,
+    load_manifest,
+    open_run,
+    save_kept,
+)
 
-WEIGHTS = "weights.safetensors"
 SECONDS_BETWEEN_TABLES = 2.0
 PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
 

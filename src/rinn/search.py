@@ -34,10 +34,6 @@ class Saver(Protocol):
         """Keep a cohort that is done."""
 
 
-class Stopped(Exception):  # noqa: N818 - a wish of the user's, not an error
-    """The search was asked to stop; what it had is saved."""
-
-
 def run_search(
     problem: Problem,
     trials: Sequence[Trial],
@@ -110,7 +106,7 @@ class _Lanes:
 
     def _take(self) -> Cohort | None:
         with self._lock:
-            return self._waiting.popleft() if self._waiting else None
+            return self._waiting.popleft() if self._waiting and not self.stop.is_set() else None
 
     def _train(self, cohort: Cohort, device: jax.Device) -> None:
         done = self.saver.load_finished(cohort.number) if self.saver else None

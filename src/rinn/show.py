@@ -46,7 +46,8 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     _score_row(table, "graph, edges", graph["edges"])
     console.print(table)
     console.print(
-        f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors", highlight=False
+        f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors",
+        highlight=False,
     )
     if paper["threshold"] is not None:
         console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")

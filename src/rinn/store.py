@@ -13,6 +13,8 @@ import fcntl
 import io
 import json
 import shutil
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,9 @@ from rinn.nets.redundant import Weights
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+WEIGHTS = "weights.safetensors"
 IDENTITY = ("format", "settings", "data")
+PARTS = ".*.part"
 RESULTS = ("train_loss", "validation_loss", "validation_error")
 
 
@@ -44,8 +48,8 @@ class RunFolder:
 
     def load_finished(self, cohort: int) -> list[TrainedNet] | None:
         """The networks of a cohort that is done, or None."""
-        path = self._cohort("nets", cohort)
-        return self._unpack_nets(_read_arrays(path)) if path.exists() else None
+        arrays = _read_arrays(self._cohort("nets", cohort))
+        return None if arrays is None else self._unpack_nets(arrays)
 
     def save_finished(self, cohort: int, nets: list[TrainedNet]) -> None:
         """Keep a cohort that is done; its batch in progress is then no longer needed."""
@@ -54,10 +58,9 @@ class RunFolder:
 
     def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
         """A cohort's batch and its finished networks, or None."""
-        path = self._cohort("work", cohort)
-        if not path.exists():
+        arrays = _read_arrays(self._cohort("work", cohort))
+        if arrays is None:
             return None
-        arrays = _read_arrays(path)
         leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
         saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]))
         return saved, self._unpack_nets(arrays)
@@ -141,6 +144,8 @@ def open_run(
                 f"wait for it, or choose another"
             ) from None
         run = RunFolder(folder, trials)
+        for part in folder.glob(PARTS):  # of a run that was killed while it wrote
+            part.unlink()
         if not (folder / MANIFEST).exists():
             run.write_json(MANIFEST, manifest)
         yield run
@@ -171,9 +176,9 @@ def save_kept(path: Path, nets: Sequence[TrainedNet], notes: dict[str, Any]) -> 
         for net in nets
         for part, value in zip(Weights._fields, net.weights, strict=True)
     }
-    about = [_describe(net) for net in nets]
-    text = {"nets": json.dumps(about), "notes": json.dumps(notes)}
-    replace_file(path, safetensors.numpy.save(arrays, metadata=text))
+    about = {"nets": [_describe(net) for net in nets], "notes": notes}
+    # One entry: safetensors writes several in an order that changes from call to call.
+    replace_file(path, safetensors.numpy.save(arrays, metadata={"rinn": json.dumps(about)}))
 
 
 def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
@@ -184,10 +189,9 @@ def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
     """
     try:
         with safe_open(path, framework="numpy") as file:
-            text = file.metadata()
+            about = json.loads(file.metadata()["rinn"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        nets = [_restore(entry, arrays) for entry in json.loads(text["nets"])]
-        return nets, json.loads(text["notes"])
+        return [_restore(entry, arrays) for entry in about["nets"]], about["notes"]
     except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError):
         raise InputError(
             f"RUN must hold the weights of its kept networks, but {path.name} is missing or "
@@ -222,8 +226,9 @@ def _restore(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrainedNet
 def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
     if not folder.is_dir():
         raise InputError(f"--out must be a folder, but {folder} is a file; choose another name")
-    names = {entry.name for entry in folder.iterdir()}
-    if not names or names <= {".lock", "work", "nets"}:
+    own = {".lock", "work", "nets"}
+    names = {entry.name for entry in folder.iterdir() if not entry.match(PARTS)} - own
+    if not names:
         return
     if MANIFEST not in names:
         raise InputError(
@@ -231,11 +236,23 @@ def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
             f"(such as {min(names)!r}); choose another"
         )
     found = load_manifest(folder)
+    _check_same_device(folder, found, manifest)
     differing = _differences({key: found[key] for key in IDENTITY}, manifest)
     if differing:
         raise InputError(
             f"--out must be a new folder or one of this very run, but {folder} was made with other "
             f"{', '.join(differing)}; choose another folder, or repeat that run's command"
+        )
+
+
+def _check_same_device(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """A run that has begun goes on where it was: another platform divides trials differently."""
+    theirs, ours = (about.get("device", {}).get("platform") for about in (found, wanted))
+    if found.get("status") != "complete" and theirs != ours:
+        raise InputError(
+            f"--device must stay the same until a run is complete, but {folder} was begun on the "
+            f"{theirs} and would now go on on the {ours}; pass --device {theirs}, or choose another "
+            f"folder"
         )
 
 
@@ -271,6 +288,12 @@ def _write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     replace_file(path, content.getbuffer())
 
 
-def _read_arrays(path: Path) -> dict[str, np.ndarray]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
+def _read_arrays(path: Path) -> dict[str, np.ndarray] | None:
+    """The arrays of a file; None where it is missing or damaged, to train its networks again."""
+    try:
+        content = io.BytesIO(path.read_bytes())
+        # Given a path, np.load would leave the file open where it is not an archive.
+        with np.load(content, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (FileNotFoundError, EOFError, ValueError, TypeError, zipfile.BadZipFile, zlib.error):
+        return None

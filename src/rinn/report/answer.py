@@ -23,11 +23,7 @@ def say_answer(contents: Contents) -> Markup:
     """Say the result in three sentences, and draw it."""
     lead = [paragraph(sentence, class_="lead") for sentence in answer_info(contents)]
     layout = layout_info(contents.graph)
-    keys = [
-        key("plus", "raises"),
-        key("minus", "lowers"),
-        key("between", "between latents: strength only, no sign"),
-    ]
+    keys = [key("plus", "raises"), key("minus", "lowers")]
     caption = (
         ". Effects run from left to right. Width: strength relative to the strongest edge of its "
         "kind; opacity: share of the kept networks that show the edge. A latent has no natural "

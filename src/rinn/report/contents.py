@@ -12,7 +12,7 @@ import pandas as pd
 from rinn.cohorts import TrainedNet
 from rinn.errors import InputError
 from rinn.graphfiles import load_graph
-from rinn.store import load_kept, load_manifest
+from rinn.store import WEIGHTS, load_kept, load_manifest
 
 COLUMNS = ["sum_abs_weights", "validation_loss", "distance", "kept"]
 
@@ -48,7 +48,7 @@ def load_contents(folder: Path) -> Contents:
             f"RUN must hold the table of its networks, but trials.csv in {folder} is missing or "
             f"damaged"
         ) from None
-    nets, notes = load_kept(folder / "weights.safetensors")
+    nets, notes = load_kept(folder / WEIGHTS)
     truth = folder / "truth.json"
     return Contents(
         manifest=manifest,

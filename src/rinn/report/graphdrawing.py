@@ -17,7 +17,7 @@ def draw_graph(graph: nx.DiGraph) -> Markup:
     """Draw a latent graph from left to right.
 
     An edge's width is its |weight| relative to the largest of its kind, its colour the sign, its
-    opacity the frequency. Edges between latents have no sign in the graph and stay grey.
+    opacity the frequency.
     """
     layout = layout_info(graph)
     roles = [graph.nodes[node]["role"] for node in layout.places]
@@ -68,10 +68,10 @@ def _draw_edge(
     x1 -= LATENT_WIDTH / 2 if kind[1] == "latent" else 5
     bend = (x1 - x0) / 2
     path = f"M{x0:g} {y0:.1f}C{x0 + bend:g} {y0:.1f} {x1 - bend:g} {y1:.1f} {x1:g} {y1:.1f}"
-    between = kind == ("latent", "latent")
-    colour = "between" if between else "plus" if weight > 0 else "minus" if weight < 0 else ""
-    number = f"{abs(weight):.3g}" if between else f"{weight:+.3g}"
-    words = f"{clip(source)} → {clip(target)}: {number}, in {100 * share:.0f} % of kept networks"
+    colour = "plus" if weight > 0 else "minus" if weight < 0 else ""
+    words = (
+        f"{clip(source)} → {clip(target)}: {weight:+.3g}, in {100 * share:.0f} % of kept networks"
+    )
     return element(
         "path", element("title", words), d=path, class_=f"edge {colour}".strip(),
         stroke_width=1.0 + 4.0 * relative, stroke_opacity=float(np.clip(share, 0.15, 1.0)),

@@ -21,7 +21,7 @@ def draw_effects(values: Float[np.ndarray, " output"], most: float, label: str) 
     """Draw one node's effects as a near-square grid, in the order of the outputs.
 
     Args:
-        values: effects; NaN where the node acts through another latent only.
+        values: effects.
         most: the effect with the full colour.
         label: said in place of the picture.
     """
@@ -57,16 +57,15 @@ def describe_effects(values: Float[np.ndarray, " output"], outputs: Sequence[str
         >>> describe_effects(np.array([0.2, 0.9, -0.5]), ["a", "b", "c"])
         'raises b, a; lowers c'
     """
-    seen = np.nan_to_num(values)
-    floor = FAINT * np.abs(seen).max()
+    floor = FAINT * np.abs(values).max()
     parts = []
-    for word, strength in (("raises", seen), ("lowers", -seen)):
+    for word, strength in (("raises", values), ("lowers", -values)):
         order = [int(i) for i in np.argsort(-strength, kind="stable") if strength[i] > floor]
         names = ", ".join(clip(outputs[i], 20) for i in order[:MOST_LISTED])
         more = f" and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
         if order:
             parts.append(f"{word} {names}{more}")
-    return "; ".join(parts) or "no direct effect"
+    return "; ".join(parts) or "no effect"
 
 
 def grid_shape(cells: int) -> tuple[int, int]:
@@ -87,8 +86,8 @@ def _draw_cells(
     columns, rows = grid_shape(len(values))
     paths: dict[tuple[str, int], list[str]] = defaultdict(list)
     for place, value in enumerate(values):
-        shade = SHADES if np.isnan(value) else round(SHADES * min(abs(value) / (most or 1.0), 1.0))
-        kind = "through" if np.isnan(value) else "plus" if value > 0 else "minus"
+        shade = round(SHADES * min(abs(value) / (most or 1.0), 1.0))
+        kind = "plus" if value > 0 else "minus"
         if shade:
             at = f"M{x + place % columns * cell + 1:g} {y + place // columns * cell + 1:g}"
             paths[kind, shade].append(f"{at}h{cell - 1}v{cell - 1}h-{cell - 1}z")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 
-from rinn.graphs import by_role, collapse, reach
+from rinn.graphs import by_role, collapse
 from rinn.maps import map_net
 from rinn.report.contents import Contents
 from rinn.report.heatmaps import FAINT, describe_effects, draw_effects, draw_layer
@@ -35,8 +35,9 @@ CAVEATS = (
     "acted where it does not.",
     "Effects run one way only, from inputs through latents to outputs. Feedback is not looked "
     "for and would be misread.",
-    "A latent counts only where single nodes of the networks show it. One that the networks "
-    "spread over several nodes may be missed, most of all latents above other latents.",
+    "A latent counts only where single nodes of the networks show it, or where several inputs "
+    "act on the same outputs. One that the networks spread over several nodes and that a single "
+    "input acts on may be missed.",
     "Two latents that act on the same outputs cannot be told apart and appear as one.",
     "Frequencies are shares of the kept networks. They say how often the networks agree, not how "
     "probable it is that a latent or an edge exists: networks trained on the same samples can "
@@ -53,11 +54,11 @@ def say_latents(contents: Contents) -> Markup:
     effects = latent_effects(graph, outputs)
     if not effects:
         return paragraph("There is no latent to list.")
-    most = max(float(np.nan_to_num(np.abs(values)).max()) for values in effects.values())
+    most = max(float(np.abs(values).max()) for values in effects.values())
     rows = []
     for latent, values in effects.items():
         share = graph.nodes[latent].get("frequency")
-        label = f"Direct effects of {clip(latent)}: {describe_effects(values, outputs)}"
+        label = f"Effects of {clip(latent)}: {describe_effects(values, outputs)}"
         rows.append(
             (
                 element("strong", clip(latent)),
@@ -69,8 +70,7 @@ def say_latents(contents: Contents) -> Markup:
         )
     note = (
         "Effects: one cell for each output, row by row in the order of the table: ",
-        key("plus", "raised"), ", ", key("minus", "lowered"), ", ",
-        key("through", "reached only through another latent"),
+        key("plus", "raised"), ", ", key("minus", "lowered"),
         f". Full colour is an effect of {most:.3g}{_units(contents)}.",
     )  # fmt: skip
     headers = ("latent", "found in", "acted on by", "acts on", "effects on the outputs")
@@ -78,30 +78,25 @@ def say_latents(contents: Contents) -> Markup:
 
 
 def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarray]:
-    """Give each latent's direct effects on the outputs; NaN where only other latents pass it on.
+    """Give each latent's effects on the outputs, its own and those through other latents.
 
     Causes come before effects, otherwise latents keep the graph's order.
 
     Example:
         >>> graph = nx.DiGraph([("a", "b"), ("b", "y")])
-        >>> graph.add_edge("a", "z", weight=-2.0)
-        >>> nx.set_node_attributes(graph, dict(a="latent", b="latent", y="output", z="output"),
-        ...                        "role")
+        >>> nx.set_node_attributes(graph, dict(a="latent", b="latent", y="output"), "role")
+        >>> graph.nodes["a"]["effects"] = {"y": -2.0}
         >>> latent_effects(graph, ["y", "z"])["a"].tolist()
-        [nan, -2.0]
+        [-2.0, 0.0]
     """
-    reached, place = reach(graph), {node: i for i, node in enumerate(graph)}
+    place = {node: i for i, node in enumerate(graph)}
     latents = graph.subgraph(by_role(graph, "latent"))
-    found = {}
-    for latent in nx.lexicographical_topological_sort(latents, key=place.__getitem__):
-        below = [np.nan if name in reached[latent] else 0.0 for name in outputs]
-        direct = graph.succ[latent]
-        values = [
-            float(direct[name].get("weight") or 0.0) if name in direct else other
-            for name, other in zip(outputs, below, strict=True)
-        ]
-        found[latent] = np.array(values)
-    return found
+    order = nx.lexicographical_topological_sort(latents, key=place.__getitem__)
+    effects = {latent: graph.nodes[latent].get("effects", {}) for latent in order}
+    return {
+        latent: np.array([float(known.get(name, 0.0)) for name in outputs])
+        for latent, known in effects.items()
+    }
 
 
 def say_selection(contents: Contents) -> Markup:

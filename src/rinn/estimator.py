@@ -1,0 +1,349 @@
+"""The search for a latent graph as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from rich.console import Console
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rinn.cells import find_repeated, is_id_header, quote, quote_some
+from rinn.config import KEPT, RunSettings, check_device, check_number
+from rinn.devices import find_devices
+from rinn.errors import InputError
+from rinn.evaluation import find_activities, predict_samples
+from rinn.graphs import latents_in_order
+from rinn.pairing import MIN_SAMPLES, pair_tables
+from rinn.pipeline import Fit, fit_data, plan_run, tabulate_trials
+from rinn.progress import TrainingProgress
+from rinn.records import Data
+from rinn.tables import Table
+
+FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one hidden node is read as a latent: where it is, and its values while fitting."""
+
+    net: int
+    layer: int
+    hidden: int
+    sign: int
+    centre: float
+    spread: float
+
+
+class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Learn the latent graph between two tables with redundant-input neural networks.
+
+    Many networks are trained on X and Y, the best and sparsest are kept, and one graph is read
+    out of them. `predict` gives the outputs that the kept networks expect on average, `transform`
+    the activity of each latent.
+
+    Parameters:
+        budget: "default", or "paper" for the search of Young, Andrews, Cooper and Lu (2020).
+        trials: how many networks to train; None means as many as the budget has.
+        epochs: the most epochs that a network is trained for; None means as the budget says.
+        keep: how many networks to keep.
+        loss: "bce" for outputs that are 0 or 1, "mse" for others, "auto" to look at Y.
+        device: "auto" (a GPU where there is one), "cpu" or "gpu".
+        random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
+            None or a RandomState draws one.
+        min_samples: with fewer samples than this, `fit` refuses; at least 10.
+        verbose: show the progress of the training on stderr.
+
+    Attributes:
+        graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`
+            and `frequency`.
+        latents_: names of the latents from causes to effects: the columns of `transform`.
+        inputs_: names of the inputs in the graph; constant columns of X are not among them.
+        outputs_: names of the outputs in the graph; constant columns of Y are not among them.
+        readings_: for each latent, the hidden nodes of the kept networks that stand for it.
+        networks_: the kept networks, the best first.
+        trials_: DataFrame with one row for each trained network.
+        test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
+            no network has seen.
+        dropped_: the constant columns that were left out.
+        n_features_in_: number of columns of X.
+        feature_names_in_: names of the columns of X, where X is a DataFrame.
+
+    Notes:
+        Rows of X and Y belong together in their order. Only where both are pandas objects whose
+        indexes differ, and neither index is the default 0, 1, 2 and so on, the indexes are taken
+        for sample ids, rows are matched by them, and a warning counts the rows without a partner.
+
+    Examples:
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("or", samples=200)
+        >>> model = RINN(trials=4, epochs=2, device="cpu").fit(data.x, data.y)
+        >>> model.predict(data.x).shape
+        (200, 16)
+        >>> model.transform(data.x).shape == (200, len(model.latents_))
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: str = "default",
+        trials: int | None = None,
+        epochs: int | None = None,
+        keep: int = KEPT,
+        loss: str = "auto",
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = 0,
+        min_samples: int = MIN_SAMPLES,
+        verbose: bool = False,
+    ) -> None:
+        self.budget = budget
+        self.trials = trials
+        self.epochs = epochs
+        self.keep = keep
+        self.loss = loss
+        self.device = device
+        self.random_state = random_state
+        self.min_samples = min_samples
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any) -> RINN:
+        """Search, select, and read one latent graph out of the selected networks.
+
+        Args:
+            X: the inputs, [sample, input]; a DataFrame or an array.
+            Y: the outputs, [sample, output], or [sample] for a single one.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            InputError: a parameter is wrong, or the tables cannot be learnt from; a ValueError.
+        """
+        settings = self._check_parameters()
+        data = self._check_tables(X, Y)
+        devices = find_devices(self.device)
+        total = len(plan_run(data, settings)[1])
+        with TrainingProgress(total, Console(stderr=True), quiet=not self.verbose) as progress:
+            fit = fit_data(data, settings, devices, report=progress)
+        self.graph_ = fit.latent.graph
+        self.latents_ = latents_in_order(fit.latent.graph)
+        self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
+        self.readings_ = _read_members(fit)
+        self.networks_ = fit.kept
+        self.trials_ = tabulate_trials(fit.nets, fit.selection)
+        self.test_scores_ = fit.test
+        self.dropped_ = data.dropped
+        self._loss = fit.problem.loss
+        self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
+        return self
+
+    def predict(self, X: Any) -> Float[np.ndarray, "sample *output"]:
+        """Predict the outputs: the mean over the kept networks.
+
+        Args:
+            X: the inputs, [sample, input], with the columns that `fit` has seen.
+
+        Returns:
+            Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
+            For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes.
+            An output that was constant in `fit` keeps its value.
+        """
+        x = self._scale_inputs(X)
+        found = predict_samples(self.networks_, x, self._loss, self._y_scale).mean(axis=0)
+        y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
+        y[:, self._y_varies] = found
+        return y[:, 0] if self._is_single else y
+
+    def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
+        """Compute the activity of each latent.
+
+        A latent's activity is the mean over the hidden nodes that stand for it, each brought to
+        mean 0 and standard deviation 1 over the samples it was fitted on, and turned so that it
+        raises the outputs. A latent that no hidden node stands for has the mean activity of the
+        latents it acts on, or 0 where there are none.
+
+        Args:
+            X: the inputs, [sample, input], with the columns that `fit` has seen.
+
+        Returns:
+            Activities, one column for each of `latents_`.
+        """
+        x = self._scale_inputs(X)
+        read: dict[str, list[np.ndarray]] = {latent: [] for latent in self.latents_}
+        for number, net in enumerate(self.networks_):
+            values = find_activities(net, x)  # [layer, hidden, sample]
+            for latent, readings in self.readings_.items():
+                read[latent] += [_read(values, r) for r in readings if r.net == number]
+        found: dict[str, np.ndarray] = {}
+        for latent in reversed(self.latents_):  # effects first, for the latents without a node
+            below = [found[child] for child in self.graph_.successors(latent) if child in found]
+            parts = read[latent] or below or [np.zeros(x.shape[1])]
+            found[latent] = np.mean(parts, axis=0)
+        columns = [found[latent] for latent in self.latents_]
+        return np.stack(columns, axis=1) if columns else np.empty((x.shape[1], 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns of `transform`.
+
+        Args:
+            input_features: not used; scikit-learn passes it.
+
+        Returns:
+            The names of the latents.
+        """
+        check_is_fitted(self)
+        return np.array(self.latents_, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.non_deterministic = False
+        return tags
+
+    def _check_parameters(self) -> RunSettings:
+        check_device(self.device)
+        check_number("min_samples", _plain(self.min_samples), FEWEST_SAMPLES)
+        if isinstance(self.random_state, numbers.Integral):
+            seed = _plain(self.random_state)
+            check_number("random_state", seed, 0)
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return RunSettings(
+            budget=self.budget,
+            trials=_plain(self.trials),
+            epochs=_plain(self.epochs),
+            keep=_plain(self.keep),
+            loss=self.loss,
+            seed=seed,
+        )
+
+    def _check_tables(self, X: Any, Y: Any) -> Data:
+        """Check X and Y by scikit-learn's rules, then by those of every run."""
+        if Y is None:
+            raise InputError(
+                "Y must be a table of outputs, as RINN requires y to be passed, but the target y "
+                "is None; call fit(X, Y)"
+            )
+        X, Y = _match_rows(X, Y)
+        x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
+        y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+        self._is_single = y.ndim == 1
+        y = y[:, None] if self._is_single else y
+        inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(x.shape[1])])
+        x_table = Table(x, _check_names(inputs, "X"))
+        y_table = Table(y, _check_names(_name_outputs(Y, y.shape[1]), "Y"))
+        data = pair_tables(x_table, y_table, least=self.min_samples)
+        self._x_varies = _find_kept(x_table, data, "X")
+        self._y_varies = _find_kept(y_table, data, "Y")
+        self._y_first = y[0].copy()
+        return data
+
+    def _scale_inputs(self, X: Any) -> Float[np.ndarray, "input sample"]:
+        check_is_fitted(self)
+        x = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._x_scale.apply(x[:, self._x_varies]).T.astype(np.float32)
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's whole numbers, as a grid of parameters has them, into Python's."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return int(value) if is_whole else value
+
+
+def _match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Bring X and Y into the same order where both have sample ids and these differ."""
+    if not (_has_ids(X) and _has_ids(Y)) or X.index.equals(Y.index):
+        return X, Y
+    for label, table in (("X", X), ("Y", Y)):
+        if table.index.has_duplicates:
+            twice = [str(name) for name in table.index[table.index.duplicated()]]
+            raise InputError(
+                f"{label} must have each sample once where X and Y have different indexes, but "
+                f"repeats {quote_some(twice)}; keep one row of each, or give both the same index"
+            )
+    shared = X.index[X.index.isin(Y.index)]
+    if shared.empty:
+        raise InputError(
+            f"X and Y must share sample ids, but no index entry of X (such as "
+            f"{quote(str(X.index[0]))}) is in Y (such as {quote(str(Y.index[0]))}); give both the "
+            f"same index, or none with reset_index(drop=True)"
+        )
+    alone = len(X) + len(Y) - 2 * len(shared)
+    if alone:
+        warnings.warn(
+            f"{alone} rows of X and Y are left out, as their sample ids are in one of them only; "
+            f"{len(shared)} samples are used",
+            stacklevel=4,
+        )
+    return X.loc[shared], Y.loc[shared]
+
+
+def _has_ids(table: Any) -> bool:
+    if not isinstance(table, (pd.DataFrame, pd.Series)) or table.empty:
+        return False
+    index = table.index
+    return not (isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index))))
+
+
+def _name_outputs(Y: Any, count: int) -> list[str]:
+    """The names that Y gives its columns, or y0, y1 and so on."""
+    if isinstance(Y, pd.Series):
+        names = [Y.name]
+    else:
+        names = list(getattr(Y, "columns", []))
+    is_named = len(names) == count and all(isinstance(name, str) for name in names)
+    return [str(name) for name in names] if is_named else [f"y{i}" for i in range(count)]
+
+
+def _check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
+    """Refuse names that cannot be nodes of a graph, and a column that holds sample ids."""
+    repeated = find_repeated(names)
+    if repeated:
+        raise InputError(
+            f"{label} must have unique column names, but repeats {quote_some(repeated)}; rename "
+            f"or remove the copies"
+        )
+    if is_id_header(names[0]):
+        raise InputError(
+            f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "
+            f"first column {quote(names[0])} seems to hold sample ids; make it the index with "
+            f"set_index({names[0]!r})"
+        )
+    return tuple(str(name) for name in names)
+
+
+def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
+    dropped = {column.name for column in data.dropped if column.table == label}
+    return np.array([name not in dropped for name in table.columns])
+
+
+def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
+    """Measure each latent's hidden nodes over the samples outside the test set."""
+    split = fit.problem.splits[0]
+    x = fit.problem.x[:, np.concatenate([split.train, split.validation])]
+    values = [find_activities(net, x).astype(np.float64) for net in fit.kept]
+    readings: dict[str, tuple[Reading, ...]] = {}
+    for latent, members in fit.latent.members.items():
+        found = []
+        for m in members:
+            node = values[m.net][m.layer, m.hidden]  # [sample]
+            spread = float(node.std()) or 1.0
+            found.append(Reading(m.net, m.layer, m.hidden, m.sign, float(node.mean()), spread))
+        readings[latent] = tuple(found)
+    return readings
+
+
+def _read(
+    values: Float[np.ndarray, "layer hidden sample"], reading: Reading
+) -> Float[np.ndarray, " sample"]:
+    node = values[reading.layer, reading.hidden].astype(np.float64)
+    return reading.sign * (node - reading.centre) / reading.spread

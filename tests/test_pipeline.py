@@ -1,0 +1,89 @@
+import dataclasses
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+
+from networks import small_data, small_problem
+from rinn.cohorts import TrainedNet
+from rinn.config import NetSettings, RunSettings, Trial
+from rinn.errors import InputError
+from rinn.evaluation import find_activities, predict_samples, score_test, view_net
+from rinn.nets.redundant import draw_weights
+from rinn.pairing import as_data
+from rinn.pipeline import check_truth, conclude, fit_data, score_found, tabulate_trials
+from rinn.simulation import make_dataset
+
+
+def a_net(problem, loss=0.5, number=0, seed=0):
+    weights = draw_weights(np.random.default_rng(seed), "he", 3, 4, len(problem.x), len(problem.y))
+    settings = NetSettings(width=4, layers=3, seed=seed)
+    return TrainedNet(Trial(number, number, 0, settings), weights, "converged", 9, 0.1, loss, 0.3)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_test_scores_are_in_the_users_units(binary):
+    data = small_data(binary=binary)
+    problem = small_problem(binary=binary)
+    net = a_net(problem)
+    (predicted,) = predict_samples([net], problem.x[:, problem.test], problem.loss, problem.y_scale)
+    y = data.y[problem.test]
+    scores = score_test([net], problem)
+    if binary:
+        bce = -np.mean(y * np.log(predicted) + (1 - y) * np.log(1 - predicted))
+        assert scores.error[0] == pytest.approx(bce, rel=1e-4)
+        assert 0 <= scores.auroc[0] <= 1
+    else:
+        assert scores.error[0] == pytest.approx(np.mean((predicted - y) ** 2), rel=1e-4)
+        assert scores.auroc is None
+
+
+def test_spread_of_the_nodes_leaves_the_test_set_out():
+    problem = small_problem()
+    net = a_net(problem)
+    rows = np.setdiff1d(np.arange(problem.x.shape[1]), problem.test)
+    spread = find_activities(net, problem.x[:, rows]).std(axis=2)
+    np.testing.assert_allclose(view_net(net, problem).spread, spread, rtol=1e-5)
+
+
+def test_all_networks_diverged():
+    problem = small_problem()
+    with pytest.raises(InputError, match="but all 2 diverged"):
+        conclude(small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], 10)
+
+
+def test_truth_of_other_tables():
+    truth = nx.DiGraph()
+    truth.add_node("gene", role="input")
+    truth.add_node("y0", role="output")
+    with pytest.raises(
+        InputError, match="none of its inputs \\(such as \\['gene'\\]\\) is a column"
+    ):
+        check_truth(truth, ["x0"], ["y0"])
+
+
+def test_table_of_trials():
+    problem = small_problem()
+    nets = [a_net(problem, 0.3, 1, seed=1), a_net(problem, 0.5, 0)]
+    fit = conclude(small_data(), problem, nets, 1)
+    table = tabulate_trials(nets, fit.selection)
+    assert table["trial"].tolist() == [0, 1]
+    assert table["kept"].sum() == 1
+    fields = {field.name for field in dataclasses.fields(NetSettings)}
+    assert fields - {"epochs"} <= set(table.columns)
+    assert table["sum_abs_weights"].tolist() == [nets[1].size, nets[0].size]
+
+
+def test_recovery_of_the_whole_graph_on_noise_free_data():
+    """Thirty small networks find most of the seven latents of the paper's graph, and no other."""
+    simulation = make_dataset("matrix", samples=2000, seed=5)
+    data = as_data(simulation.x, simulation.y)
+    fit = fit_data(data, RunSettings(trials=32, epochs=150), jax.devices("cpu"))
+    maps = [view.maps for view in fit.views]
+    paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
+    assert paper.input.mean["f1"] >= 0.95
+    assert paper.hidden.mean["f1"] >= 0.6
+    assert graph.latents.precision >= 0.8
+    assert graph.latents.recall >= 0.7
+    assert graph.order_errors == 0

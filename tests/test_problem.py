@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from networks import small_data
+from rinn.errors import InputError
+from rinn.problem import find_price, make_problem
+from rinn.records import Data
+
+
+def test_splits_are_those_of_the_appendix():
+    problem = make_problem(small_data(samples=1000))
+    first, second = problem.splits
+    assert [len(problem.test), len(first.validation), len(first.train)] == [100, 150, 750]
+    everything = np.concatenate([problem.test, first.validation, first.train])
+    assert sorted(everything) == list(range(1000))
+    assert not set(first.validation) & set(second.validation)
+    assert set(first.train) | set(first.validation) == set(second.train) | set(second.validation)
+
+
+def test_scales_know_no_test_sample():
+    data = small_data(samples=300)
+    problem = make_problem(data)
+    data.y[problem.test] = 1e6  # would move every mean and spread
+    again = make_problem(data)
+    np.testing.assert_array_equal(again.y_scale.centre, problem.y_scale.centre)
+    np.testing.assert_array_equal(again.y_scale.spread, problem.y_scale.spread)
+
+
+def test_continuous_columns_are_standardised_and_binary_ones_left_alone():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.random(500) < 0.3, 1000 + 50 * rng.normal(size=500)]).astype(float)
+    problem = make_problem(Data(x, 7 + 3 * rng.normal(size=(500, 1)), ("a", "b"), ("c",)))
+    rest = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
+    assert set(np.unique(problem.x[0])) == {0.0, 1.0}
+    assert problem.x[1, rest].mean() == pytest.approx(0, abs=1e-4)
+    assert problem.x[1, rest].std() == pytest.approx(1, abs=1e-4)
+    assert problem.y[0, rest].std() == pytest.approx(1, abs=1e-4)
+    np.testing.assert_allclose(problem.y_scale.undo(problem.y.T), problem.y_scale.undo(problem.y.T))
+
+
+def test_scale_can_be_undone():
+    data = small_data()
+    problem = make_problem(data)
+    np.testing.assert_allclose(problem.y_scale.undo(problem.y.T), data.y, atol=1e-5)
+
+
+def test_loss_follows_the_outputs():
+    assert make_problem(small_data(binary=True)).loss == "bce"
+    assert make_problem(small_data()).loss == "mse"
+    assert make_problem(small_data(binary=True), loss="mse").loss == "mse"
+
+
+def test_mixed_outputs_are_refused():
+    data = small_data()
+    data.y[:, 0] = data.y[:, 0] > 0
+    with pytest.raises(InputError, match="mixed outputs are not supported yet"):
+        make_problem(data)
+
+
+def test_column_constant_outside_the_test_set():
+    data = small_data(samples=300)
+    problem = make_problem(data)
+    data.y[:, 0] = 0.0
+    data.y[problem.test[0], 0] = 5.0
+    assert np.isfinite(make_problem(data, loss="mse").y).all()
+
+
+def test_price_is_where_a_linear_network_stays_at_zero():
+    """Above the price the L1 subgradient outweighs every slope of the loss; below it does not."""
+    for binary in (False, True):
+        problem = make_problem(small_data(binary=binary, samples=400))
+        rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
+        x, y = problem.x[:, rows].astype(float), problem.y[:, rows].astype(float)
+        base = y.mean(axis=1, keepdims=True)  # the best prediction without weights
+        factor = 1.0 if binary else 2.0
+        slopes = factor * np.abs((y - base) @ x.T) / y.size
+        assert find_price(problem) == pytest.approx(slopes.max(), rel=1e-5)
+
+
+def test_same_seed_same_splits():
+    data = small_data()
+    for seed in (0, 1):
+        one, two = make_problem(data, seed=seed), make_problem(data, seed=seed)
+        np.testing.assert_array_equal(one.test, two.test)
+    assert (make_problem(data, seed=0).test != make_problem(data, seed=1).test).any()

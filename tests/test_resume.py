@@ -1,0 +1,299 @@
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import rinn.graphfiles
+import rinn.report.page
+import rinn.search
+import rinn.store
+from networks import make_trials, small_problem
+from rinn.cli import run
+from rinn.cohorts import Batch, Cohort
+from rinn.config import RunSettings
+from rinn.errors import InputError
+from rinn.runs import fit_run
+from rinn.store import load_manifest, open_run
+
+RESULTS = ("trials.csv", "graph.json", "edges.csv", "weights.safetensors")
+# Saves often enough for every interruption to find something; Ctrl-C even where a shell that
+# started the tests in the background had it ignored.
+DRIVER = """
+import signal, sys
+import rinn.cli, rinn.search
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rinn.search.SECONDS_BETWEEN_SAVES = 0.2
+sys.exit(rinn.cli.run(sys.argv[1:]))
+"""
+KILLS = 3
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def results(folder):
+    return {name: (folder / name).read_bytes() for name in RESULTS}
+
+
+def saved_files(folder):
+    """What the run has written so far, so that a change shows."""
+    paths = [folder / "trials.csv", *folder.glob("work/*.npz"), *folder.glob("nets/*.npz")]
+    found = set()
+    for path in paths:
+        try:
+            found.add((path.name, path.stat().st_mtime_ns))
+        except FileNotFoundError:  # a cohort moved on between listing and looking
+            continue
+    return found
+
+
+def start(data, out, *more):
+    words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "64"]
+    words += ["--epochs", "140", "--device", "cpu", *more]
+    command = [sys.executable, "-c", DRIVER, *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    _, words = process.communicate(timeout=300)
+    assert process.returncode == 0, words
+
+
+def wait_until_it_saves(process, out):
+    """Returns False where the run ended before it was seen to write."""
+    before = saved_files(out)
+    while saved_files(out) == before:
+        if process.poll() is not None:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def simulate(folder):
+    words = "random --samples 160 --inputs 5 --outputs 5 --levels 1 --latents 2"
+    assert run(["simulate", *words.split(), "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The data, what a run without interruption finds, and how long it went on saving."""
+    base = tmp_path_factory.mktemp("uninterrupted")
+    data = simulate(base / "data")
+    process = start(data, base / "run")
+    assert wait_until_it_saves(process, base / "run")
+    began = time.monotonic()
+    finish(process)
+    return data, results(base / "run"), time.monotonic() - began
+
+
+def test_killed_run_ends_as_uninterrupted(uninterrupted, tmp_path):
+    data, expected, seconds = uninterrupted
+    out, rng, landed = tmp_path / "run", random.Random(0), 0
+    for _ in range(KILLS):
+        process = start(data, out)
+        if wait_until_it_saves(process, out):
+            time.sleep(rng.uniform(0, seconds / (KILLS + 1)))
+        process.kill()
+        process.communicate()
+        landed += process.returncode == -signal.SIGKILL
+    finish(start(data, out))
+    assert landed >= 1
+    assert results(out) == expected
+    assert load_manifest(out)["status"] == "complete"
+    assert not list(out.glob("**/*.part"))
+    assert not (out / "work").exists()
+    assert not (out / "nets").exists()
+
+
+def test_ctrl_c_stops_and_resumes(uninterrupted, tmp_path):
+    data, expected, _ = uninterrupted
+    out = tmp_path / "run"
+    process = start(data, out)
+    assert wait_until_it_saves(process, out)
+    process.send_signal(signal.SIGINT)
+    shown, words = process.communicate(timeout=120)
+    assert process.returncode > 0
+    assert "Traceback" not in words
+    assert shown == ""
+    assert load_manifest(out)["status"] == "running"
+    assert list(out.glob("work/*.npz")) or list(out.glob("nets/*.npz"))
+    finish(start(data, out))
+    assert results(out) == expected
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A search of a second, and what it finds."""
+    base = tmp_path_factory.mktemp("small")
+    data = simulate(base / "data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rinn.search, "SECONDS_BETWEEN_SAVES", 0.0)
+        fit_small(data, base / "run")
+    return data, results(base / "run")
+
+
+def fit_small(data, out):
+    settings = RunSettings(trials=6, epochs=45)
+    truth = data / "truth.json"
+    return fit_run(
+        data / "x.csv",
+        data / "y.csv",
+        out,
+        settings,
+        device="cpu",
+        truth_path=truth,
+        quiet=True,
+    )
+
+
+@pytest.mark.parametrize("leaves_part", [True, False])
+def test_killed_at_any_write(small, tmp_path, monkeypatch, leaves_part):
+    """The process ends at its first write, at its second, and so on, each time on its way on."""
+    data, expected = small
+    out, replace_file = tmp_path / "run", rinn.store.replace_file
+    monkeypatch.setattr(rinn.search, "SECONDS_BETWEEN_SAVES", 0.0)
+    survived = 0
+
+    def die(path, content):
+        nonlocal left
+        if left <= 0:
+            if leaves_part and path.parent.exists():
+                path.with_name(f".{path.name}.1.part").write_bytes(content[: len(content) // 2])
+            raise Killed
+        left -= 1
+        replace_file(path, content)
+
+    with monkeypatch.context() as patch:
+        for module in (rinn.store, rinn.graphfiles, rinn.report.page):
+            patch.setattr(module, "replace_file", die)
+        for allowed in range(40):
+            # One write more than in the last life, so that each life comes a little further.
+            left = 1 if allowed else 0
+            try:
+                fit_small(data, out)
+                break
+            except Killed:
+                survived += 1
+    assert survived > 5
+    fit_small(data, out)
+    assert results(out) == expected
+    assert load_manifest(out)["status"] == "complete"
+    assert not list(out.glob("**/*.part"))
+
+
+def interrupt(data, out, monkeypatch, after):
+    """Run until so many files of networks are written, then stop as Ctrl-C does."""
+    save, count = rinn.store.RunFolder.save_batch, 0
+
+    def save_and_stop(self, *args):
+        nonlocal count
+        save(self, *args)
+        count += 1
+        if count >= after:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rinn.search, "SECONDS_BETWEEN_SAVES", 0.0)
+        patch.setattr(rinn.store.RunFolder, "save_batch", save_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            fit_small(data, out)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"garbage",
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-200] + bytes(200),
+        lambda content: content[:300] + b"\xff" * 200 + content[500:],
+    ],
+    ids=["garbage", "empty", "half", "no end", "bits"],
+)
+@pytest.mark.parametrize("kind", ["work", "nets"])
+def test_damaged_networks_are_trained_again(small, tmp_path, monkeypatch, kind, damage):
+    data, expected = small
+    out = tmp_path / "run"
+    interrupt(data, out, monkeypatch, after=1)
+    there = sorted((out / "work").iterdir())
+    assert there
+    path = out / kind / there[0].name
+    path.write_bytes(damage(there[0].read_bytes()))
+    fit_small(data, out)
+    assert results(out) == expected
+
+
+def test_stopping_starts_no_further_cohort(monkeypatch):
+    started = []
+
+    class Trainer:
+        def __init__(self, cohort, problem, seed, device):
+            started.append(cohort.number)
+            self.cohort = cohort
+
+        def start(self):
+            return Batch(np.zeros((1, 1), int), None, None, 0)
+
+        def advance(self, batch):
+            if self.cohort.number == 0:
+                raise KeyboardInterrupt
+            time.sleep(0.01)
+            return batch, []
+
+    trials = make_trials(settings=8)
+    monkeypatch.setattr(
+        rinn.search,
+        "plan_cohorts",
+        lambda trials, *_: [Cohort(t.number, (t,), None) for t in trials],
+    )
+    monkeypatch.setattr(rinn.search, "Trainer", Trainer)
+    with pytest.raises(KeyboardInterrupt):
+        rinn.search.run_search(small_problem(), trials, jax.devices("cpu")[:1] * 2)
+    assert len(started) <= 2
+
+
+def test_run_in_use_is_refused(tmp_path):
+    manifest = {"format": 1, "settings": {}, "data": {}}
+    with open_run(tmp_path / "run", manifest, []):
+        with (
+            pytest.raises(InputError, match="is in use; wait for it"),
+            open_run(tmp_path / "run", manifest, []),
+        ):
+            raise AssertionError("opened twice")
+        assert load_manifest(tmp_path / "run") == manifest
+    with open_run(tmp_path / "run", manifest, []) as run:
+        assert run.folder == tmp_path / "run"
+
+
+def test_begun_on_another_platform(small, tmp_path, monkeypatch):
+    data, _ = small
+    out = tmp_path / "run"
+    interrupt(data, out, monkeypatch, after=1)
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["device"]["platform"] = "gpu"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    before = saved_files(out)
+    with pytest.raises(InputError, match="begun on the gpu.*pass --device gpu"):
+        fit_small(data, out)
+    assert saved_files(out) == before
+
+
+def test_complete_run_stays_as_it_is(small, tmp_path):
+    data, expected = small
+    out = tmp_path / "run"
+    fit_small(data, out)
+    shutil.move(out, tmp_path / "moved")
+    before = saved_files(tmp_path / "moved")
+    found = fit_small(data, tmp_path / "moved")
+    assert saved_files(tmp_path / "moved") == before
+    assert results(tmp_path / "moved") == expected
+    assert found.scores["graph"]["shd"] >= 0
