@@ -22,7 +22,7 @@ from rinn.errors import InputError
         (
             lambda: NetSettings(activation="rely"),
             "activation must be one of relu, sigmoid, tanh, softplus, got 'rely'; did you mean "
-            "'relu'? Known: relu, sigmoid, tanh, softplus",
+            "'relu'?",
         ),
         (lambda: NetSettings(initialiser="zeros"), "initialiser must be one of xavier, he, normal"),
         (lambda: NetSettings(optimiser="lbfgs"), "optimiser must be one of adam, rmsprop, sgd"),

@@ -91,6 +91,14 @@ def test_signs_follow_the_latent():
     assert graph.edges["x1", "L1"]["weight"] == pytest.approx(-1.0)
 
 
+def test_columns_keep_their_names():
+    views = [view([LEFT, RIGHT], [LEFT, RIGHT, LEFT])] * 3
+    found = build_graph(views, np.ones(3), ["L1", "x1", "L_2"], OUTPUTS).graph
+    assert found.nodes["L1"]["role"] == "input"
+    latents = [n for n, role in found.nodes(data="role") if role == "latent"]
+    assert latents == ["L__1", "L__2"]
+
+
 def test_nothing_found():
     graph = build([view([[0] * 6], [[0] * 6] * 3)] * 3).graph
     assert graph.number_of_edges() == 0

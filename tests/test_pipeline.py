@@ -8,7 +8,7 @@ import pytest
 from networks import small_data, small_problem
 from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, RunSettings, Trial
-from rinn.errors import InputError
+from rinn.errors import InputError, TrainingError
 from rinn.evaluation import find_activities, predict_samples, score_test, view_net
 from rinn.nets.redundant import draw_weights
 from rinn.pairing import as_data
@@ -49,7 +49,7 @@ def test_spread_of_the_nodes_leaves_the_test_set_out():
 
 def test_all_networks_diverged():
     problem = small_problem()
-    with pytest.raises(InputError, match="but all 2 diverged"):
+    with pytest.raises(TrainingError, match="all 2 diverged"):
         conclude(small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], 10)
 
 
@@ -57,9 +57,7 @@ def test_truth_of_other_tables():
     truth = nx.DiGraph()
     truth.add_node("gene", role="input")
     truth.add_node("y0", role="output")
-    with pytest.raises(
-        InputError, match="none of its inputs \\(such as \\['gene'\\]\\) is a column"
-    ):
+    with pytest.raises(InputError, match="none of its inputs \\('gene'\\) is a column"):
         check_truth(truth, ["x0"], ["y0"])
 
 

@@ -50,6 +50,11 @@ def test_loss_follows_the_outputs():
     assert make_problem(small_data(binary=True), loss="mse").loss == "mse"
 
 
+def test_cross_entropy_of_continuous_outputs():
+    with pytest.raises(InputError, match="got 'bce' but Y holds values other than 0 and 1"):
+        make_problem(small_data(), loss="bce")
+
+
 def test_mixed_outputs_are_refused():
     data = small_data()
     data.y[:, 0] = data.y[:, 0] > 0

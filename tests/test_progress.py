@@ -43,7 +43,7 @@ def test_plain_lines_where_there_is_no_terminal(clock):
         progress([], 0.25)
         progress([make_net(0.125)], 0.5)
     assert lines(console) == [
-        "2/8 networks, best validation loss 0.25, about 36 s left",
+        "2/8 networks, best validation loss 0.25",
         "2/8 networks, best validation loss 0.25, about 24 s left",
         "3/8 networks, best validation loss 0.125",
     ]

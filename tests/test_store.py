@@ -85,9 +85,6 @@ def test_search_goes_on_from_a_saved_batch(searched, tmp_path, monkeypatch):
     expected = run_search(problem, trials, jax.devices("cpu")[:1])
     monkeypatch.setattr(rinn.search, "SECONDS_BETWEEN_SAVES", 0.0)
 
-    def stop(nets, share):
-        raise KeyboardInterrupt
-
     with open_run(tmp_path / "run", MANIFEST, trials) as run:
         save = run.save_batch
 
@@ -169,7 +166,7 @@ def test_manifest_comes_back(tmp_path):
 
 
 def test_manifest_of_no_folder(tmp_path):
-    with pytest.raises(InputError, match="RUN must be a run folder, but .*none is not a folder"):
+    with pytest.raises(InputError, match=r"RUN must be a run folder, but .*none is not a folder"):
         load_manifest(tmp_path / "none")
 
 
@@ -194,9 +191,9 @@ def refuse(folder, manifest, match):
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"settings": {"seed": 1, "trials": 4}}, r"other settings \(seed\);"),
-        ({"settings": {"seed": 1, "trials": 5}}, r"settings \(seed\), settings \(trials\);"),
-        ({"settings": {"seed": 0}}, r"settings \(trials\);"),
+        ({"settings": {"seed": 1, "trials": 4}}, r"other seed \(0, now 1\);"),
+        ({"settings": {"seed": 1, "trials": 5}}, r"seed \(0, now 1\), trials \(4, now 5\);"),
+        ({"settings": {"seed": 0}}, r"trials \(4, now None\);"),
         ({"data": {"x": "a", "y": "c"}}, r"other data \(y\);"),
         ({"format": 2}, r"other format;"),
         ({"data": None}, r"other data;"),

@@ -11,11 +11,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from rinn.errors import InputError
+from rinn.errors import InputError, TrainingError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     help="Learn the hidden causal graph between known causes (X) and known effects (Y).",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -44,11 +45,13 @@ def run(arguments: list[str]) -> int:
         The exit code.
     """
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments or ["--help"], standalone_mode=False)
     except InputError as error:
         return _complain(f"{error}", 2)
+    except TrainingError as error:
+        return _complain(f"{error}", 1)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("stopped; the same command goes on from here", 1)
+        code = INTERRUPTED
     except Exception as error:
         # Wrong words on the command line: typer's own errors, whose class has moved between
         # releases, tell a message from a traceback by this method.
@@ -58,6 +61,8 @@ def run(arguments: list[str]) -> int:
             raise
         words = f"{type(error).__name__}: {error}".splitlines()[0]
         return _complain(f"something went wrong ({words}); RINN_DEBUG=1 shows where", 1)
+    if code == INTERRUPTED:  # newer releases of typer return this in place of the exception
+        return _complain("stopped; the same command goes on where it was", 1)
     return code if isinstance(code, int) else 0
 
 
@@ -110,8 +115,10 @@ def simulate(
 
 @app.command()
 def fit(
-    x: Annotated[Path, typer.Argument(help="Table of the inputs: csv, tsv, parquet or npz.")],
-    y: Annotated[Path, typer.Argument(help="Table of the outputs, same samples.")],
+    x: Annotated[
+        Path, typer.Argument(metavar="X", help="Table of the inputs: csv, tsv, parquet or npz.")
+    ],
+    y: Annotated[Path, typer.Argument(metavar="Y", help="Table of the outputs, same samples.")],
     out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
     strategy: Annotated[str, typer.Option(help="How to look for the graph: rinn.")] = "rinn",
     budget: Annotated[
@@ -219,5 +226,6 @@ def _read_noise(text: str | None) -> float | tuple[float, ...] | None:
 
 
 def _complain(message: str, code: int) -> int:
-    sys.stderr.write(f"rinn: {message}.\n")
+    stop = "" if message.endswith(("?", ".")) else "."
+    sys.stderr.write(f"rinn: {message}{stop}\n")
     return code

@@ -110,7 +110,7 @@ def check_device(name: str) -> None:
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        hint = suggest(str(value), choices)
+        hint = suggest(str(value), choices, listed=False)
         raise InputError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}")
 
 

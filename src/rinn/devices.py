@@ -34,7 +34,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     """
     check_device(word)
     with contextlib.suppress(RuntimeError):  # JAX is already in use
-        if jax.config.jax_num_cpu_devices < 0:
+        if jax.config.jax_num_cpu_devices < 0:  # type: ignore[attr-defined]
             jax.config.update("jax_num_cpu_devices", _count_cores())
     if word == "cpu":
         return jax.devices("cpu")
@@ -52,7 +52,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
 
 def _keep_programs() -> None:
     """Keep what was compiled for a GPU between runs: half a minute of a search otherwise."""
-    if jax.config.jax_compilation_cache_dir is None:
+    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
 

@@ -10,15 +10,20 @@ class InputError(ValueError):
     """The user's input is wrong: one sentence says which, what it must be, what came."""
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+class TrainingError(RuntimeError):
+    """Training came to nothing: one sentence says how, and what to look at."""
+
+
+def suggest(name: str, known: Iterable[str], *, listed: bool = True) -> str:
     """Name the closest known words, for the end of an error sentence.
 
     Args:
         name: what the user wrote.
         known: every word that would have been right.
+        listed: name all of them too.
 
     Returns:
-        A clause that begins with a semicolon.
+        A clause that begins with a semicolon, or nothing.
 
     Example:
         >>> suggest("gausian", ["matrix", "gaussian"])
@@ -27,6 +32,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     choices = list(known)
     close = difflib.get_close_matches(str(name).lower(), choices, n=2, cutoff=0.5)
     listing = ", ".join(choices)
-    if not close:
-        return f"; known: {listing}"
-    return f"; did you mean {' or '.join(repr(word) for word in close)}? Known: {listing}"
+    nearest = " or ".join(repr(word) for word in close)
+    if not listed:
+        return f"; did you mean {nearest}?" if close else ""
+    return f"; did you mean {nearest}? Known: {listing}" if close else f"; known: {listing}"

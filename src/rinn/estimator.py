@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import jax.experimental
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from rich.console import Console
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rinn.cells import find_repeated, is_id_header, quote, quote_some
@@ -146,7 +148,7 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
         return self
 
-    def predict(self, X: Any) -> Float[np.ndarray, "sample *output"]:
+    def predict(self, X: Any) -> Float[np.ndarray, "sample ..."]:
         """Predict the outputs: the mean over the kept networks.
 
         Args:
@@ -158,7 +160,9 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
             An output that was constant in `fit` keeps its value.
         """
         x = self._scale_inputs(X)
-        found = predict_samples(self.networks_, x, self._loss, self._y_scale).mean(axis=0)
+        with _in_double():
+            each = predict_samples(self.networks_, x, self._loss, self._y_scale)
+        found = each.mean(axis=0)
         y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
         return y[:, 0] if self._is_single else y
@@ -180,7 +184,8 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = self._scale_inputs(X)
         read: dict[str, list[np.ndarray]] = {latent: [] for latent in self.latents_}
         for number, net in enumerate(self.networks_):
-            values = find_activities(net, x)  # [layer, hidden, sample]
+            with _in_double():
+                values = find_activities(net, x)  # [layer, hidden, sample]
             for latent, readings in self.readings_.items():
                 read[latent] += [_read(values, r) for r in readings if r.net == number]
         found: dict[str, np.ndarray] = {}
@@ -200,14 +205,8 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         Returns:
             The names of the latents.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "networks_")
         return np.array(self.latents_, dtype=object)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.non_deterministic = False
-        return tags
 
     def _check_parameters(self) -> RunSettings:
         check_device(self.device)
@@ -234,13 +233,13 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "is None; call fit(X, Y)"
             )
         X, Y = _match_rows(X, Y)
+        inputs, outputs = _find_names(X, "X"), _find_names(Y, "Y")
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
         y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
         self._is_single = y.ndim == 1
         y = y[:, None] if self._is_single else y
-        inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(x.shape[1])])
-        x_table = Table(x, _check_names(inputs, "X"))
-        y_table = Table(y, _check_names(_name_outputs(Y, y.shape[1]), "Y"))
+        x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
+        y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
         data = pair_tables(x_table, y_table, least=self.min_samples)
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
@@ -248,9 +247,9 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return data
 
     def _scale_inputs(self, X: Any) -> Float[np.ndarray, "input sample"]:
-        check_is_fitted(self)
+        check_is_fitted(self, "networks_")
         x = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._x_scale.apply(x[:, self._x_varies]).T.astype(np.float32)
+        return self._x_scale.apply(x[:, self._x_varies]).T
 
 
 def _plain(value: Any) -> Any:
@@ -294,31 +293,25 @@ def _has_ids(table: Any) -> bool:
     return not (isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index))))
 
 
-def _name_outputs(Y: Any, count: int) -> list[str]:
-    """The names that Y gives its columns, or y0, y1 and so on."""
-    if isinstance(Y, pd.Series):
-        names = [Y.name]
-    else:
-        names = list(getattr(Y, "columns", []))
-    is_named = len(names) == count and all(isinstance(name, str) for name in names)
-    return [str(name) for name in names] if is_named else [f"y{i}" for i in range(count)]
-
-
-def _check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
-    """Refuse names that cannot be nodes of a graph, and a column that holds sample ids."""
+def _find_names(table: Any, label: str) -> tuple[str, ...] | None:
+    """The names that a table gives its columns, fit to be nodes of a graph; None without."""
+    is_series = isinstance(table, pd.Series)
+    names: list[Any] = [table.name] if is_series else list(getattr(table, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
     repeated = find_repeated(names)
     if repeated:
         raise InputError(
             f"{label} must have unique column names, but repeats {quote_some(repeated)}; rename "
             f"or remove the copies"
         )
-    if is_id_header(names[0]):
+    if len(names) > 1 and is_id_header(names[0]):
         raise InputError(
             f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "
             f"first column {quote(names[0])} seems to hold sample ids; make it the index with "
             f"set_index({names[0]!r})"
         )
-    return tuple(str(name) for name in names)
+    return tuple(names)
 
 
 def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
@@ -329,8 +322,10 @@ def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
 def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
     """Measure each latent's hidden nodes over the samples outside the test set."""
     split = fit.problem.splits[0]
-    x = fit.problem.x[:, np.concatenate([split.train, split.validation])]
-    values = [find_activities(net, x).astype(np.float64) for net in fit.kept]
+    rows = np.concatenate([split.train, split.validation])
+    x = fit.problem.x_scale.apply(fit.data.x[rows]).T  # [input, sample]
+    with _in_double():
+        values = [find_activities(net, x) for net in fit.kept]
     readings: dict[str, tuple[Reading, ...]] = {}
     for latent, members in fit.latent.members.items():
         found = []
@@ -345,5 +340,13 @@ def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
 def _read(
     values: Float[np.ndarray, "layer hidden sample"], reading: Reading
 ) -> Float[np.ndarray, " sample"]:
-    node = values[reading.layer, reading.hidden].astype(np.float64)
+    node = values[reading.layer, reading.hidden]
     return reading.sign * (node - reading.centre) / reading.spread
+
+
+def _in_double() -> contextlib.AbstractContextManager[Any]:
+    """Compute in float64: in float32 a sample's last digits depend on the samples beside it."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    # Where older releases of JAX have it.
+    return jax.experimental.enable_x64(True)  # type: ignore[attr-defined]

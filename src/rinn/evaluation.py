@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import jax
 import numpy as np
 from jaxtyping import Float
+from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from rinn.cohorts import TrainedNet
@@ -53,7 +55,7 @@ def predict_samples(
 ) -> Float[np.ndarray, "net sample output"]:
     """Predictions of each network in the user's units; probabilities for binary outputs."""
     raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
-    return 1.0 / (1.0 + np.exp(-raw)) if loss == "bce" else y_scale.undo(raw)
+    return expit(raw) if loss == "bce" else y_scale.undo(raw)
 
 
 def find_activities(
@@ -100,7 +102,7 @@ def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample
     return float(np.mean([roc_auc_score(y[:, o], raw[:, o]) for o in both]))
 
 
-def _on_cpu() -> jax.default_device:  # type: ignore[valid-type]
+def _on_cpu() -> AbstractContextManager[object]:
     """Small work, exact float32: not worth a device with faster, coarser products."""
     return jax.default_device(jax.local_devices(backend="cpu")[0])
 

@@ -109,7 +109,7 @@ def build_graph(
     latents += _from_inputs(votes, nodes, list(found), views)
     wanted = [_cover(votes.reach(i), latents) for i in range(len(inputs))]
     latents = _keep_reached(sorted(latents, key=_causal_order), wanted)
-    names = {latent.pattern: f"L{number}" for number, latent in enumerate(latents, start=1)}
+    names = _name_latents(latents, {*inputs, *outputs})
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
     for latent in latents:
@@ -126,6 +126,14 @@ def build_graph(
     for latent in latents:
         _join_below(graph, latent, latents, names, outputs)
     return LatentGraph(graph, {names[latent.pattern]: latent.members for latent in latents})
+
+
+def _name_latents(latents: Sequence[_Latent], taken: set[str]) -> dict[Pattern, str]:
+    """L1, L2 and so on in causal order; L_1 where a column is called L1."""
+    names = [f"L{number}" for number in range(1, len(latents) + 1)]
+    while taken & set(names):
+        names = [name.replace("L", "L_", 1) for name in names]
+    return {latent.pattern: name for latent, name in zip(latents, names, strict=True)}
 
 
 def _vote_inputs(views: Sequence[NetView], x_spread: Float[np.ndarray, " input"]) -> _Votes:

@@ -10,9 +10,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
-from rinn.errors import InputError
+from rinn.errors import InputError, TrainingError
 from rinn.evaluation import TestScores, score_test, view_net
 from rinn.graph import LatentGraph, NetView, build_graph
 from rinn.graphs import by_role
@@ -65,7 +66,8 @@ def fit_data(
         What was found.
 
     Raises:
-        InputError: the outputs are mixed, or no network could be trained.
+        InputError: the outputs are mixed.
+        TrainingError: every network diverged.
     """
     problem, trials = plan_run(data, settings)
     nets = run_search(problem, trials, devices, seed=settings.seed, saver=saver, report=report)
@@ -82,7 +84,7 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
     """From trained networks to the graph.
 
     Raises:
-        InputError: every network diverged.
+        TrainingError: every network diverged.
     """
     loss = np.array([net.validation_loss for net in nets])
     setting = np.array([net.trial.setting for net in nets])
@@ -90,9 +92,9 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
     selection = select_nearest(average_splits(loss, setting), size, keep)
     kept = [nets[i] for i in selection.chosen]
     if not kept:
-        raise InputError(
-            f"X and Y must allow a network to be trained, but all {len(nets)} diverged; look for "
-            f"columns with extreme values, or lower the learning rate"
+        raise TrainingError(
+            f"no network could be trained: all {len(nets)} diverged; look for columns with extreme "
+            f"values, or train more networks (--trials)"
         )
     views = tuple(view_net(net, problem) for net in kept)
     rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
@@ -134,8 +136,8 @@ def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
         known = by_role(truth, role)
         if not set(known) & set(names):
             raise InputError(
-                f"the truth must name the {role}s of the tables, but none of its {role}s (such as "
-                f"{known[:1]}) is a column (such as {list(names[:1])}); give the truth that "
+                f"the truth must name the {role}s of the tables, but none of its {role}s "
+                f"({quote_some(known)}) is a column ({quote_some(names)}); give the truth that "
                 f"belongs to these tables"
             )
 

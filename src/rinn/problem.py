@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
+from rinn.errors import InputError
 from rinn.pairing import outputs_kind
 from rinn.records import Data
 
@@ -65,7 +66,8 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         The problem.
 
     Raises:
-        InputError: the outputs are a mixture of binary and continuous columns.
+        InputError: the outputs are a mixture of binary and continuous columns, or do not fit
+            the loss.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -77,6 +79,11 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     """
     if loss == "auto":
         loss = "bce" if outputs_kind(data.y, data.outputs) == "binary" else "mse"
+    elif loss == "bce" and not np.isin(data.y, (0, 1)).all():
+        raise InputError(
+            "loss must be one that fits the outputs, got 'bce' but Y holds values other than 0 and "
+            "1; use mse, or auto"
+        )
     order = np.random.default_rng([seed, 7]).permutation(len(data.x))
     n_test = round(TEST_SHARE * len(order))
     test, rest = np.sort(order[:n_test]), order[n_test:]

@@ -21,7 +21,8 @@ class TrainingProgress:
     def __init__(self, total: int, console: Console, quiet: bool = False) -> None:
         self.total, self.console, self.quiet = total, console, quiet
         self.done, self.share, self.best = 0, 0.0, math.inf
-        self._started = self._printed = time.monotonic()
+        self._printed = time.monotonic()
+        self._first: tuple[float, float] | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -53,6 +54,8 @@ class TrainingProgress:
         """Take note of newly finished networks and of the share of the work just done."""
         self.done += len(nets)
         self.share += share
+        # The first report holds what was compiled, or trained by an earlier run: no pace of ours.
+        self._first = self._first or (time.monotonic(), self.share)
         losses = [net.validation_loss for net in nets if math.isfinite(net.validation_loss)]
         self.best = min([self.best, *losses])
         if self._bar and self._task is not None:
@@ -66,7 +69,7 @@ class TrainingProgress:
         return f"{self.done}/{self.total} networks{best}"
 
     def _left(self) -> str:
-        gone = time.monotonic() - self._started
-        if self.share <= 0:
+        if self._first is None or self.share <= self._first[1]:
             return ""
-        return f", about {gone * (1 - self.share) / self.share:.0f} s left"
+        pace = (time.monotonic() - self._first[0]) / (self.share - self._first[1])
+        return f", about {pace * (1 - self.share):.0f} s left"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Protocol
 
@@ -150,7 +150,7 @@ class _Lanes:
 
 
 def _spent(
-    cohort: Cohort, running: Sequence[int], new: Sequence[TrainedNet], before: int, after: int
+    cohort: Cohort, running: Iterable[int], new: Sequence[TrainedNet], before: int, after: int
 ) -> int:
     """How many of the epochs that were left this segment used up or made needless."""
     stopped = {net.trial.number for net in new}

@@ -195,7 +195,7 @@ def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError):
         raise InputError(
             f"RUN must hold the weights of its kept networks, but {path.name} is missing or "
-            f"damaged; run 'rinn fit' to its end first"
+            f"damaged; finish the run with 'rinn fit', or remove the folder and make it anew"
         ) from None
 
 
@@ -236,13 +236,13 @@ def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
             f"(such as {min(names)!r}); choose another"
         )
     found = load_manifest(folder)
-    _check_same_device(folder, found, manifest)
     differing = _differences({key: found[key] for key in IDENTITY}, manifest)
     if differing:
         raise InputError(
             f"--out must be a new folder or one of this very run, but {folder} was made with other "
             f"{', '.join(differing)}; choose another folder, or repeat that run's command"
         )
+    _check_same_device(folder, found, manifest)
 
 
 def _check_same_device(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -251,7 +251,7 @@ def _check_same_device(folder: Path, found: dict[str, Any], wanted: dict[str, An
     if found.get("status") != "complete" and theirs != ours:
         raise InputError(
             f"--device must stay the same until a run is complete, but {folder} was begun on the "
-            f"{theirs} and would now go on on the {ours}; pass --device {theirs}, or choose another "
+            f"{theirs} and would continue on the {ours}; pass --device {theirs}, or choose another "
             f"folder"
         )
 
@@ -262,7 +262,11 @@ def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
         ours, theirs = found.get(key), wanted[key]
         if isinstance(ours, dict) and isinstance(theirs, dict):
             names = sorted(ours.keys() | theirs.keys())
-            words += [f"{key} ({n})" for n in names if ours.get(n) != theirs.get(n)]
+            changed = [name for name in names if ours.get(name) != theirs.get(name)]
+            if key == "settings":
+                words += [f"{n} ({ours.get(n)}, now {theirs.get(n)})" for n in changed]
+            else:
+                words += [f"{key} ({name})" for name in changed]
         elif ours != theirs:
             words.append(key)
     return words

@@ -45,16 +45,16 @@ class Program:
 class Traits(NamedTuple):
     """The settings of one network that may differ within a batch, as numbers."""
 
-    learning_rate: Float[Array, ""]
-    l1: Float[Array, ""]
-    l2: Float[Array, ""]
-    activation: Int[Array, ""]
-    optimiser: Int[Array, ""]
-    ticks: Int[Array, ""]
-    epochs: Int[Array, ""]
-    patience: Int[Array, ""]
-    tolerance: Float[Array, ""]
-    alive: Float[Array, " hidden"]
+    learning_rate: Float[Any, ""]
+    l1: Float[Any, ""]
+    l2: Float[Any, ""]
+    activation: Int[Any, ""]
+    optimiser: Int[Any, ""]
+    ticks: Int[Any, ""]
+    epochs: Int[Any, ""]
+    patience: Int[Any, ""]
+    tolerance: Float[Any, ""]
+    alive: Float[Any, " hidden"]
 
 
 class NetState(NamedTuple):
@@ -63,21 +63,21 @@ class NetState(NamedTuple):
     weights: Weights
     memory: tuple[Any, ...]
     gradient: Any
-    best: Float[Array, ""]
-    stale: Int[Array, ""]
-    epoch: Int[Array, ""]
-    status: Int[Array, ""]
-    train_loss: Float[Array, ""]
-    validation_loss: Float[Array, ""]
-    validation_error: Float[Array, ""]
+    best: Float[Any, ""]
+    stale: Int[Any, ""]
+    epoch: Int[Any, ""]
+    status: Int[Any, ""]
+    train_loss: Float[Any, ""]
+    validation_loss: Float[Any, ""]
+    validation_error: Float[Any, ""]
 
 
 class Held(NamedTuple):
     """The validation samples of one split in equal portions; `share` sums to one."""
 
-    x: Float[Array, "portion input sample"]
-    y: Float[Array, "portion output sample"]
-    share: Float[Array, "portion sample"]
+    x: Float[Any, "portion input sample"]
+    y: Float[Any, "portion output sample"]
+    share: Float[Any, "portion sample"]
 
 
 def start_net(program: Program, weights: Weights) -> NetState:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,11 +25,11 @@ class Weights(NamedTuple):
     and `inputs[i]` from the redundant inputs.
     """
 
-    inputs: Float[Array, "layer hidden input"]
-    hidden: Float[Array, "layer-1 hidden hidden"]
-    output: Float[Array, "output hidden"]
-    bias: Float[Array, "layer hidden"]
-    output_bias: Float[Array, " output"]
+    inputs: Float[Any, "layer hidden input"]
+    hidden: Float[Any, "layer-1 hidden hidden"]
+    output: Float[Any, "output hidden"]
+    bias: Float[Any, "layer hidden"]
+    output_bias: Float[Any, " output"]
 
 
 def draw_weights(
@@ -95,7 +95,7 @@ def _draw(
 def run_net(
     weights: Weights,
     activation: Activation,
-    x: Float[Array, "input sample"],
+    x: Float[Any, "input sample"],
     *,
     wide: bool = False,
 ) -> Float[Array, "output sample"]:
@@ -112,10 +112,11 @@ def run_net(
         Logits for binary outputs, values for continuous ones.
     """
     layers = weights.inputs.shape[0]
-    if wide:
-        from_inputs = jnp.einsum("lhi,ib->lhb", weights.inputs, x)  # [layer, hidden, sample]
-    else:
-        from_inputs = [weights.inputs[layer] @ x for layer in range(layers)]
+    from_inputs: Any = (
+        jnp.einsum("lhi,ib->lhb", weights.inputs, x)  # [layer, hidden, sample]
+        if wide
+        else [weights.inputs[layer] @ x for layer in range(layers)]
+    )
     h = activation(from_inputs[0] + weights.bias[0][:, None])  # [hidden, sample]
     for layer in range(1, layers):
         z = _product(weights.hidden[layer - 1], h) + from_inputs[layer]
@@ -150,7 +151,7 @@ def penalty(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Flo
 
 
 def activities(
-    weights: Weights, activation: Activation, x: Float[Array, "input sample"]
+    weights: Weights, activation: Activation, x: Float[Any, "input sample"]
 ) -> Float[Array, "layer hidden sample"]:
     """Compute the value of every hidden node for every sample."""
     h = activation(weights.inputs[0] @ x + weights.bias[0][:, None])

@@ -57,7 +57,7 @@ def make_dataset(
     start = check_count("seed", seed, least=0)
     sampled = DATASETS[key](np.random.default_rng(start), count, **parameters)
     truth = sampled.graph
-    truth.graph.update(dataset=key, seed=start, parameters=sampled.parameters)
+    truth.graph.update(dataset=key, seed=start, samples=count, parameters=sampled.parameters)
     columns = {
         role: [node for node, kind in truth.nodes(data="role") if kind == role]
         for role in ("input", "output")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from rinn.errors import InputError
@@ -20,15 +21,16 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
     Args:
         simulation: the rows and their graph.
         folder: made where it is missing.
-        same_is_fine: leave files alone that this very simulation has written before.
+        same_is_fine: leave files alone that this very simulation has written before, and finish
+            what it has begun to write.
 
     Raises:
         InputError: the folder holds such files already, or cannot be written.
     """
-    if same_is_fine and _is_same(simulation, folder):
-        return
     there = [name for name in FILES if (folder / name).exists()]
-    if there:
+    if same_is_fine and "truth.json" in there and _is_same(simulation, folder):
+        return
+    if there and not (same_is_fine and "truth.json" not in there):
         raise InputError(
             f"--out must not hold a dataset yet, but {folder / there[0]} is there; choose another "
             f"folder or remove it"
@@ -46,8 +48,5 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
 
 
 def _is_same(simulation: Simulation, folder: Path) -> bool:
-    if not all((folder / name).exists() for name in FILES):
-        return False
-    about = load_graph(folder / "truth.json").graph
-    ours = simulation.truth.graph
-    return about.get("dataset") == ours["dataset"] and about.get("seed") == ours["seed"]
+    found = load_graph(folder / "truth.json").graph
+    return json.dumps(found, sort_keys=True) == json.dumps(simulation.truth.graph, sort_keys=True)

@@ -30,6 +30,6 @@ def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
     if settings.strategy not in STRATEGIES:
         raise InputError(
             f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"
-            f"{suggest(settings.strategy, STRATEGIES)}"
+            f"{suggest(settings.strategy, STRATEGIES, listed=False)}"
         )
     return STRATEGIES[settings.strategy](settings, problem)
