@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.experimental
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 from rich.console import Console
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rinn.cells import find_repeated, is_id_header, quote, quote_some
 from rinn.config import KEPT, RunSettings, check_device, check_number
 from rinn.devices import find_devices
 from rinn.errors import InputError
 from rinn.evaluation import find_activities, predict_samples
-from rinn.graphs import latents_in_order
+from rinn.frames import find_names, match_rows
+from rinn.graphs import by_role
 from rinn.pairing import MIN_SAMPLES, pair_tables
 from rinn.pipeline import Fit, fit_data, plan_run, tabulate_trials
 from rinn.progress import TrainingProgress
@@ -137,7 +135,7 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         with TrainingProgress(total, Console(stderr=True), quiet=not self.verbose) as progress:
             fit = fit_data(data, settings, devices, report=progress)
         self.graph_ = fit.latent.graph
-        self.latents_ = latents_in_order(fit.latent.graph)
+        self.latents_ = by_role(fit.latent.graph, "latent")
         self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
         self.readings_ = _read_members(fit)
         self.networks_ = fit.kept
@@ -232,8 +230,8 @@ class RINN(TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "Y must be a table of outputs, as RINN requires y to be passed, but the target y "
                 "is None; call fit(X, Y)"
             )
-        X, Y = _match_rows(X, Y)
-        inputs, outputs = _find_names(X, "X"), _find_names(Y, "Y")
+        X, Y = match_rows(X, Y)
+        inputs, outputs = find_names(X, "X"), find_names(Y, "Y")
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
         y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
         self._is_single = y.ndim == 1
@@ -256,62 +254,6 @@ def _plain(value: Any) -> Any:
     """Turn NumPy's whole numbers, as a grid of parameters has them, into Python's."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return int(value) if is_whole else value
-
-
-def _match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Bring X and Y into the same order where both have sample ids and these differ."""
-    if not (_has_ids(X) and _has_ids(Y)) or X.index.equals(Y.index):
-        return X, Y
-    for label, table in (("X", X), ("Y", Y)):
-        if table.index.has_duplicates:
-            twice = [str(name) for name in table.index[table.index.duplicated()]]
-            raise InputError(
-                f"{label} must have each sample once where X and Y have different indexes, but "
-                f"repeats {quote_some(twice)}; keep one row of each, or give both the same index"
-            )
-    shared = X.index[X.index.isin(Y.index)]
-    if shared.empty:
-        raise InputError(
-            f"X and Y must share sample ids, but no index entry of X (such as "
-            f"{quote(str(X.index[0]))}) is in Y (such as {quote(str(Y.index[0]))}); give both the "
-            f"same index, or none with reset_index(drop=True)"
-        )
-    alone = len(X) + len(Y) - 2 * len(shared)
-    if alone:
-        warnings.warn(
-            f"{alone} rows of X and Y are left out, as their sample ids are in one of them only; "
-            f"{len(shared)} samples are used",
-            stacklevel=4,
-        )
-    return X.loc[shared], Y.loc[shared]
-
-
-def _has_ids(table: Any) -> bool:
-    if not isinstance(table, (pd.DataFrame, pd.Series)) or table.empty:
-        return False
-    index = table.index
-    return not (isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index))))
-
-
-def _find_names(table: Any, label: str) -> tuple[str, ...] | None:
-    """The names that a table gives its columns, fit to be nodes of a graph; None without."""
-    is_series = isinstance(table, pd.Series)
-    names: list[Any] = [table.name] if is_series else list(getattr(table, "columns", ()))
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-    repeated = find_repeated(names)
-    if repeated:
-        raise InputError(
-            f"{label} must have unique column names, but repeats {quote_some(repeated)}; rename "
-            f"or remove the copies"
-        )
-    if len(names) > 1 and is_id_header(names[0]):
-        raise InputError(
-            f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "
-            f"first column {quote(names[0])} seems to hold sample ids; make it the index with "
-            f"set_index({names[0]!r})"
-        )
-    return tuple(names)
 
 
 def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:

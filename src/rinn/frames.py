@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rinn.cells import Cells, is_all_text, is_id_header, name_place, parse_cell, reject_text
+from rinn.cells import (
+    Cells,
+    find_repeated,
+    is_all_text,
+    is_id_header,
+    name_place,
+    parse_cell,
+    quote,
+    quote_some,
+    reject_text,
+)
 from rinn.errors import InputError
 
 
@@ -75,11 +86,59 @@ def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
     return Cells(values, names, samples)
 
 
+def match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Bring X and Y into the same order where both have sample ids and these differ."""
+    if not (_has_ids(X) and _has_ids(Y)) or X.index.equals(Y.index):
+        return X, Y
+    for label, table in (("X", X), ("Y", Y)):
+        if table.index.has_duplicates:
+            twice = [str(name) for name in table.index[table.index.duplicated()]]
+            raise InputError(
+                f"{label} must have each sample once where X and Y have different indexes, but "
+                f"repeats {quote_some(twice)}; keep one row of each, or give both the same index"
+            )
+    shared = X.index[X.index.isin(Y.index)]
+    if shared.empty:
+        raise InputError(
+            f"X and Y must share sample ids, but no index entry of X (such as "
+            f"{quote(str(X.index[0]))}) is in Y (such as {quote(str(Y.index[0]))}); give both the "
+            f"same index, or none with reset_index(drop=True)"
+        )
+    alone = len(X) + len(Y) - 2 * len(shared)
+    if alone:
+        warnings.warn(
+            f"{alone} rows of X and Y are left out, as their sample ids are in one of them only; "
+            f"{len(shared)} samples are used",
+            stacklevel=4,
+        )
+    return X.loc[shared], Y.loc[shared]
+
+
+def find_names(table: Any, label: str) -> tuple[str, ...] | None:
+    """The names that a table gives its columns, fit to be nodes of a graph; None without."""
+    is_series = isinstance(table, pd.Series)
+    names: list[Any] = [table.name] if is_series else list(getattr(table, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    repeated = find_repeated(names)
+    if repeated:
+        raise InputError(
+            f"{label} must have unique column names, but repeats {quote_some(repeated)}; rename "
+            f"or remove the copies"
+        )
+    if len(names) > 1 and is_id_header(names[0]):
+        raise InputError(
+            f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "
+            f"first column {quote(names[0])} seems to hold sample ids; make it the index with "
+            f"set_index({names[0]!r})"
+        )
+    return tuple(names)
+
+
 def _split_ids(frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
     """Find the sample ids: the index, else a first column of ids or of text."""
-    index = frame.index
-    if not (isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(frame)))):
-        return index, frame
+    if not _is_default(frame.index):
+        return frame.index, frame
     if not frame.shape[1] or isinstance(frame.columns, pd.RangeIndex):
         return None, frame
     first = frame.iloc[:, 0]
@@ -87,6 +146,17 @@ def _split_ids(frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
         not pd.api.types.is_numeric_dtype(first) and is_all_text(map(_show, first))
     )
     return (first, frame.iloc[:, 1:]) if has_ids else (None, frame)
+
+
+def _has_ids(table: Any) -> bool:
+    if not isinstance(table, (pd.DataFrame, pd.Series)) or table.empty:
+        return False
+    return not _is_default(table.index)
+
+
+def _is_default(index: pd.Index) -> bool:
+    """Whether an index is 0, 1, 2 and so on, as pandas makes it where nobody gave one."""
+    return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
 
 
 def _show(name: object) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rinn.graphs import latents_in_order
+from rinn.graphs import by_role
 
 MOST_NAMES = 12
 
@@ -19,7 +19,7 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
     table = Table(title="Latent graph", title_justify="left")
     for column in ("latent", "found in", "acted on by", "acts on"):
         table.add_column(column)
-    for latent in latents_in_order(graph):
+    for latent in by_role(graph, "latent"):
         frequency = graph.nodes[latent].get("frequency")
         table.add_row(
             escape(latent),
