@@ -69,7 +69,8 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     ours = float(np.median(seconds[:, 0]))
     rows = [_make_row(*pair, ours) for pair in zip(runners, seconds.T.tolist(), strict=True)]
     result = {
-        "work": vars(work) | {"steps_per_epoch": steps, "timed_steps_per_run": epochs * steps},
+        "work": {name: value for name, value in vars(work).items() if name != "json"}
+        | {"steps_per_epoch": steps, "timed_steps_per_run": epochs * steps},
         "rows": rows,
         "compile_s": float(sum(walls[:WARM_UP, 0] - np.median(walls[WARM_UP:, 0]))),
         "step_of_all_ms": 1e3 * ours * work.nets,

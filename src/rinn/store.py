@@ -9,7 +9,6 @@ killed at any moment can go on.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import json
 import shutil
@@ -17,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import jax
 import numpy as np
@@ -137,7 +136,7 @@ def open_run(
         ) from None
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(lock)
         except OSError:
             raise InputError(
                 f"--out must be a folder that no other process writes to, but {folder} is in use; "
@@ -149,6 +148,15 @@ def open_run(
         if not (folder / MANIFEST).exists():
             run.write_json(MANIFEST, manifest)
         yield run
+
+
+def _lock(file: IO[str]) -> None:
+    """Lock a file for this process, where the system has such locks; OSError if it is locked."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
