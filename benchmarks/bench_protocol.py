@@ -97,7 +97,7 @@ def _tabulate(cells: list[dict[str, Any]], budget: str) -> Iterator[str]:
         columns = (
             f"{_spread([c['paper']['hidden']['f1'] for c in mine])} ({hidden:.2f})",
             f"{_spread([c['paper']['input']['f1'] for c in mine])} ({inputs:.2f})",
-            _spread([c["graph"]["latents"]["f1"] for c in mine]),
+            _spread([c["graph"]["latents"]["f1"] for c in mine if "graph" in c]),
             _spread([c["test"]["error"]["mean"] for c in mine], 4),
             _spread(areas) if areas else "NA",
             _spread([c["seconds"] for c in mine], 0),

@@ -27,7 +27,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rinn.cohorts import SEGMENT_EPOCHS, Trainer, plan_cohorts
+from rinn.cohorts import SEGMENT_LENGTHS, Trainer, plan_cohorts
 from rinn.config import SPLITS, NetSettings, Trial
 from rinn.devices import find_devices
 from rinn.problem import Problem, make_problem
@@ -59,7 +59,7 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     # JAX would otherwise take most of a GPU's memory and leave the baselines none.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     devices, problem = find_devices(work.device), _make_data(work)
-    steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * SEGMENT_EPOCHS
+    steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * max(SEGMENT_LENGTHS)
     baselines = _make_baselines(work, problem, devices[0].platform, console)
     runners = [_make_ours(work, problem, devices), *baselines]
     clocks = [timeit.Timer(functools.partial(runner.train, epochs)) for runner in runners]
@@ -128,7 +128,7 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
 
     def run_lane(lane: list[Trainer], epochs: int) -> None:
         for trainer in lane:
-            for _ in range(epochs // SEGMENT_EPOCHS):
+            for _ in range(epochs // trainer.epochs):
                 batches[trainer], finished = trainer.advance(batches[trainer])
                 if finished:
                     raise RuntimeError(f"a network stopped while timed: {finished[0].status}")

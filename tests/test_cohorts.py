@@ -28,6 +28,7 @@ def assert_same(ours, theirs, **tolerance):
         assert one.trial == other.trial
         assert (one.status, one.epochs) == (other.status, other.epochs)
         np.testing.assert_allclose(one.validation_loss, other.validation_loss, rtol=1e-4)
+        np.testing.assert_allclose(one.train_loss, other.train_loss, rtol=1e-4)
         for a, b in zip(one.weights, other.weights, strict=True):
             np.testing.assert_allclose(a, b, **tolerance)
 
@@ -48,11 +49,11 @@ def test_padding_and_shared_ticks_change_nothing():
 
 
 def test_company_on_a_cpu_changes_not_a_bit():
-    problem = small_problem()
-    trials = make_trials(settings=9, width=4, batch_size=16, activation="relu", optimiser="adam")
-    for one, other in zip(
-        train(problem, trials), [n for t in trials for n in train(problem, [t])], strict=True
-    ):
+    problem = small_problem(samples=400)
+    shape = {"width": 12, "layers": 8, "batch_size": 128, "activation": "relu", "optimiser": "adam"}
+    trials = make_trials(settings=5, **shape)
+    alone = [net for trial in trials for net in train(problem, [trial])]
+    for one, other in zip(train(problem, trials), alone, strict=True):
         for a, b in zip(one.weights, other.weights, strict=True):
             np.testing.assert_array_equal(a, b)
 
@@ -143,6 +144,14 @@ def test_validation_in_portions_equals_validation_at_once(monkeypatch):
     whole = train(problem, trials)
     monkeypatch.setattr(cohorts, "PORTION", 7)
     assert_same(whole, train(problem, trials), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [1e30, 1.0])
+def test_length_of_a_segment_changes_nothing(monkeypatch, most):
+    problem, trials = small_problem(), make_trials(settings=1, epochs=23)
+    whole = train(problem, trials)
+    monkeypatch.setattr(cohorts, "SEGMENT_PRODUCTS", {"cpu": most})
+    assert_same(whole, train(problem, trials), rtol=1e-6, atol=1e-7)
 
 
 def test_data_and_settings_are_left_alone():

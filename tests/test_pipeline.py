@@ -49,7 +49,7 @@ def test_spread_of_the_nodes_leaves_the_test_set_out():
 
 def test_all_networks_diverged():
     problem = small_problem()
-    with pytest.raises(TrainingError, match="all 2 diverged"):
+    with pytest.raises(TrainingError, match="none of the 2 networks can be kept"):
         conclude(small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], 10)
 
 

@@ -62,12 +62,15 @@ def test_mixed_outputs_are_refused():
         make_problem(data)
 
 
-def test_column_constant_outside_the_test_set():
+@pytest.mark.parametrize("floor", [0.0, 0.7, -9.9658])
+def test_column_constant_outside_the_test_set(floor):
     data = small_data(samples=300)
     problem = make_problem(data)
-    data.y[:, 0] = 0.0
-    data.y[problem.test[0], 0] = 5.0
-    assert np.isfinite(make_problem(data, loss="mse").y).all()
+    data.y[:, 0] = floor
+    data.y[problem.test[0], 0] = floor + 5.0
+    again = make_problem(data, loss="mse")
+    assert np.abs(again.y[0]).max() == pytest.approx(5.0)
+    assert not np.delete(again.y[0], problem.test).any()
 
 
 def test_price_is_where_a_linear_network_stays_at_zero():

@@ -215,6 +215,7 @@ def test_protocol_of_maps_that_are_all_zero():
     assert score_protocol([np.zeros((0, 16))], None, PATTERNS).hidden.scores[0].fn == 7
 
 
+@pytest.mark.slow
 def test_protocol_is_quick():
     rng = np.random.default_rng(2)
     hidden = [rng.normal(size=(160, 16)) for _ in range(10)]

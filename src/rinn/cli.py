@@ -189,6 +189,7 @@ def demo(
             "Simulated 5000 samples: 16 inputs cause 16 outputs through hidden variables that "
             f"nobody measured ({data}).\nLearning them from the two tables alone ...",
             highlight=False,
+            markup=False,
         )
     paths = data / "x.csv", data / "y.csv"
     settings = RunSettings(seed=seed, trials=trials)
@@ -199,20 +200,22 @@ def _fit(
     x: Path, y: Path, out: Path, settings: Any, device: str, truth: Path | None, quiet: bool
 ) -> None:
     from rinn.runs import fit_run
-    from rinn.show import show_graph, show_scores, show_test
+    from rinn.show import say_dropped, show_graph, show_scores, show_test
 
-    found = fit_run(x, y, out, settings, device=device, truth_path=truth, quiet=quiet)
+    command = ["rinn", *sys.argv[1:]]
+    found = fit_run(
+        x, y, out, settings, device=device, truth_path=truth, quiet=quiet, command=command
+    )
     if quiet:
         return
     console = Console()
-    for entry in found.manifest["tables"]["dropped"][:5]:
-        words = f"left out {entry['name']} of {entry['table']}: {entry['reason']}"
+    for words in say_dropped(found.manifest["tables"]["dropped"]):
         console.print(words, markup=False, highlight=False)
     show_graph(found.graph, console)
     show_test(found.manifest["test"], console)
     if truth is not None:
         show_scores(found.scores, console)
-    console.print(f"open {out / 'report.html'}", highlight=False, soft_wrap=True)
+    console.print(f"open {out / 'report.html'}", highlight=False, soft_wrap=True, markup=False)
 
 
 def _read_noise(text: str | None) -> float | tuple[float, ...] | None:

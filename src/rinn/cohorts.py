@@ -25,7 +25,8 @@ from rinn.training import (
     train_segment,
 )
 
-SEGMENT_EPOCHS = 20
+SEGMENT_LENGTHS = (1, 2, 4, 5, 10, 20)  # epochs
+SEGMENT_PRODUCTS = defaultdict(lambda: 3e12, cpu=3e10)  # multiplications of the forward pass
 NETS_PER_CORE = 16
 NETS_PER_GPU = 2048
 SMALLEST = 4
@@ -143,6 +144,7 @@ class Trainer:
         self.splits = sorted({trial.split for trial in cohort.trials})
         self.width = max(trial.net.width for trial in cohort.trials)
         shared = (problem.x, problem.y, problem.y_scale.spread.astype(np.float32))
+        self.epochs = _segment_epochs(cohort, problem, device.platform)
         self._data = jax.device_put(shared, device)
         self._held = jax.device_put(_hold(problem, self.splits), device)
 
@@ -152,7 +154,8 @@ class Trainer:
             [i for i, trial in enumerate(self.cohort.trials) if trial.split == split]
             for split in self.splits
         ]
-        most = max(len(row) for row in rows)
+        # One or two networks alone would be multiplied by another routine, and round otherwise.
+        most = max(SMALLEST, *(len(row) for row in rows))
         slots = np.array([row + [-1] * (most - len(row)) for row in rows])  # [split, net]
         drawn = [self._draw(max(int(index), 0)) for index in slots.ravel()]
         weights = Weights(
@@ -178,7 +181,7 @@ class Trainer:
         done = (status != RUNNING) & (batch.slots >= 0)
         nets = self._collect(state, batch.slots, done)
         slots = np.where(done, -1, batch.slots)
-        after = Batch(slots, state, batch.traits, batch.epoch + SEGMENT_EPOCHS)
+        after = Batch(slots, state, batch.traits, batch.epoch + self.epochs)
         return self._compact(after), nets
 
     def restore(self, saved: SavedBatch) -> Batch:
@@ -199,8 +202,8 @@ class Trainer:
         """Which samples the next epochs use: the same for every network of a split."""
         train = [self.problem.splits[split].train for split in self.splits]
         used = len(train[0]) // self.cohort.program.tick * self.cohort.program.tick
-        order = np.empty((SEGMENT_EPOCHS, len(train), used), np.int32)
-        for e in range(SEGMENT_EPOCHS):
+        order = np.empty((self.epochs, len(train), used), np.int32)
+        for e in range(self.epochs):
             for s, split in enumerate(self.splits):
                 rng = np.random.default_rng([self.seed, 13, split, epoch + e])
                 order[e, s] = rng.permutation(train[s])[:used]
@@ -265,6 +268,15 @@ class Trainer:
         state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
         slots = np.take_along_axis(batch.slots, keep, axis=1)
         return Batch(slots, state, self._traits(slots), batch.epoch)
+
+
+def _segment_epochs(cohort: Cohort, problem: Problem, platform: str) -> int:
+    """Epochs of a segment: seconds of work at the most, so that a run can be stopped and saved."""
+    net = max((trial.net for trial in cohort.trials), key=lambda net: net.width)
+    reads = net.layers * (len(problem.x) + net.width) + len(problem.y)
+    products = len(problem.splits[0].train) * len(cohort.trials) * net.width * reads
+    fit = max(1, SEGMENT_PRODUCTS[platform] // products)
+    return max(epochs for epochs in SEGMENT_LENGTHS if epochs <= fit)
 
 
 def _pad(weights: Weights, more: int) -> Weights:

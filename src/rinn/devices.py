@@ -34,12 +34,14 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     """
     check_device(word)
     with contextlib.suppress(RuntimeError):  # JAX is already in use
-        if jax.config.jax_num_cpu_devices < 0:  # type: ignore[attr-defined]
+        if jax.config.values.get("jax_num_cpu_devices", -1) < 0:
             jax.config.update("jax_num_cpu_devices", _count_cores())
     if word == "cpu":
         return jax.devices("cpu")
+    found: list[jax.Device] = []
     with contextlib.suppress(RuntimeError):
         found = jax.devices("gpu")
+    if found:
         _keep_programs()
         return found
     if word == "gpu":
@@ -52,8 +54,8 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
 
 def _keep_programs() -> None:
     """Keep what was compiled for a GPU between runs: half a minute of a search otherwise."""
-    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    if jax.config.values.get("jax_compilation_cache_dir") is None:
+        base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
 
 

@@ -22,7 +22,10 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave an empty file under the name
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

@@ -93,8 +93,8 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
     kept = [nets[i] for i in selection.chosen]
     if not kept:
         raise TrainingError(
-            f"no network could be trained: all {len(nets)} diverged; look for columns with extreme "
-            f"values, or train more networks (--trials)"
+            f"none of the {len(nets)} networks can be kept: no setting was trained on both splits "
+            f"without diverging; look for columns with extreme values, or train more networks"
         )
     views = tuple(view_net(net, problem) for net in kept)
     rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])

@@ -138,8 +138,10 @@ def _find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
     if binary:
         as_is = np.isin(values, (0, 1)).all(axis=0)
         centre, spread = np.where(as_is, 0.0, centre), np.where(as_is, 1.0, spread)
-    # A column can be constant outside the test set although it varies over all samples.
-    return Scale(centre, np.where(spread > 0, spread, 1.0))
+    # A column can be constant outside the test set although it varies over all samples; rounding
+    # may then leave it a spread of 1e-14, so look at the values themselves.
+    same = (values == values[0]).all(axis=0)
+    return Scale(np.where(same, values[0], centre), np.where(same, 1.0, spread))
 
 
 def _keep_scale(values: np.ndarray) -> Scale:

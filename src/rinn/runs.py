@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import importlib.metadata
+import json
 import platform
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +18,10 @@ import networkx as nx
 from rich.console import Console
 
 from rinn.cohorts import TrainedNet
-from rinn.config import RunSettings
+from rinn.config import RunSettings, Trial
 from rinn.devices import find_devices
 from rinn.graphfiles import edges_table, load_graph, write_graph
+from rinn.graphs import ROLES, by_role
 from rinn.maps import map_net
 from rinn.matching import score_graph
 from rinn.pairing import fingerprint, load_data
@@ -70,6 +73,7 @@ def fit_run(
     truth_path: Path | None = None,
     console: Console | None = None,
     quiet: bool = False,
+    command: Sequence[str] | None = None,
 ) -> RunResult:
     """Learn a latent graph from two files and write everything into a run folder.
 
@@ -85,6 +89,7 @@ def fit_run(
         truth_path: a graph to score against; nothing else sees it.
         console: where progress is shown.
         quiet: show nothing.
+        command: the words that make this run again, for the manifest.
 
     Returns:
         What the folder holds now.
@@ -99,17 +104,21 @@ def fit_run(
     problem, trials = plan_run(data, settings)
     devices = find_devices(device)
     manifest = _describe(data, settings, x_path, y_path, devices)
+    manifest |= {"plan": _fingerprint_plan(trials), "command": list(command or [])}
     with open_run(out, manifest, trials) as run:
         stored = load_manifest(out)
         if stored.get("status") != "complete":
             started = time.monotonic()
-            with TrainingProgress(len(trials), console, quiet) as progress:
-                follow = _Follower(run, progress)
-                nets = run_search(
-                    problem, trials, devices, seed=settings.seed, saver=run, report=follow
-                )
+            try:
+                with TrainingProgress(len(trials), console, quiet) as progress:
+                    follow = _Follower(run, progress)
+                    nets = run_search(
+                        problem, trials, devices, seed=settings.seed, saver=run, report=follow
+                    )
+            finally:
+                seconds = stored.get("seconds", 0.0) + time.monotonic() - started
+                run.write_json(MANIFEST, stored | {"seconds": seconds})
             fit = conclude(data, problem, nets, settings.keep)
-            seconds = stored.get("seconds", 0.0) + time.monotonic() - started
             _write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
         _write_scores(run, truth, truth_path)
         write_report(out)
@@ -146,16 +155,13 @@ def score_path(path: Path, truth_path: Path) -> dict[str, Any]:
     if path.is_dir():
         return _score_folder(path, truth)
     graph = load_graph(path)
-    names = {role: [n for n, r in graph.nodes(data="role") if r == role] for role in _ROLES}
+    names = {role: by_role(graph, role) for role in ROLES}
     check_truth(truth, names["input"], names["output"])
     patterns = truth_patterns(truth, names["output"], names["input"])
     hidden = score_hidden(reach_vectors(graph, names["latent"], names["output"]), patterns)
     inputs = score_inputs(reach_vectors(graph, names["input"], names["output"]), patterns)
     paper = {"hidden": hidden.to_json(), "input": inputs.to_json(), "threshold": None}
     return {"paper": paper, "graph": score_graph(graph, truth).to_json()}
-
-
-_ROLES = ("input", "latent", "output")
 
 
 class _Follower:
@@ -211,8 +217,13 @@ def _describe(
             "kind": devices[0].device_kind,
             "count": len(devices),
         },
-        "command": ["rinn", *sys.argv[1:]],
     }
+
+
+def _fingerprint_plan(trials: Sequence[Trial]) -> str:
+    """Sum up what a run trains: another release may plan the same settings differently."""
+    plan = json.dumps([dataclasses.asdict(trial) for trial in trials])
+    return hashlib.sha256(plan.encode()).hexdigest()
 
 
 def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:

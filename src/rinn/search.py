@@ -16,6 +16,7 @@ from rinn.config import Trial
 from rinn.problem import Problem
 
 SECONDS_BETWEEN_SAVES = 5.0
+SAVES_SHARE = 20  # a save that takes a second is worth twenty of training
 
 
 class Saver(Protocol):
@@ -115,7 +116,7 @@ class _Lanes:
             return
         trainer = Trainer(cohort, self.problem, self.seed, device)
         batch, nets = self._resume(trainer)
-        saved = time.monotonic()
+        due = time.monotonic() + SECONDS_BETWEEN_SAVES
         while (batch.slots >= 0).any():
             if self.stop.is_set():
                 self._save_batch(cohort, batch, nets)
@@ -124,9 +125,10 @@ class _Lanes:
             batch, new = trainer.advance(batch)
             nets = nets + new
             self._add(new, _spent(cohort, running, new, before, batch.epoch))
-            if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+            if (now := time.monotonic()) > due:
                 self._save_batch(cohort, batch, nets)
-                saved = time.monotonic()
+                took = time.monotonic() - now
+                due = now + took + max(SECONDS_BETWEEN_SAVES, SAVES_SHARE * took)
         if self.saver:
             self.saver.save_finished(cohort.number, nets)
 

@@ -33,15 +33,28 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print("No latent was found in enough of the kept networks.")
 
 
+def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
+    """Name what was left out of the tables: columns one by one, then how much more there is."""
+    columns = [entry for entry in dropped if not entry["reason"].startswith("sample")]
+    words = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MOST_NAMES]]
+    samples = len(dropped) - len(columns)
+    if len(columns) > MOST_NAMES:
+        words.append(f"left out {len(columns) - MOST_NAMES} more columns (see manifest.json)")
+    if samples:
+        words.append(f"left out {samples} samples that only one table has (see manifest.json)")
+    return words
+
+
 def show_scores(scores: dict[str, Any], console: Console) -> None:
     """Print scores against a truth, with what each of them has seen of it."""
     table = Table(title="Scores against the truth", title_justify="left")
     for column in ("what", "precision", "recall", "F1"):
         table.add_column(column, justify="left" if column == "what" else "right")
     paper, graph = scores["paper"], scores["graph"]
-    _score_row(table, "paper's protocol, hidden nodes*", paper["hidden"])
+    mark = "" if paper["threshold"] is None else "*"
+    _score_row(table, f"paper's protocol, hidden nodes{mark}", paper["hidden"])
     if paper["input"]:
-        _score_row(table, "paper's protocol, inputs*", paper["input"])
+        _score_row(table, f"paper's protocol, inputs{mark}", paper["input"])
     _score_row(table, "graph, latents", graph["latents"])
     _score_row(table, "graph, edges", graph["edges"])
     console.print(table)
@@ -49,7 +62,7 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
         f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors",
         highlight=False,
     )
-    if paper["threshold"] is not None:
+    if mark:
         console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")
 
 

@@ -137,7 +137,7 @@ def open_run(
     with lock:
         try:
             _lock(lock)
-        except OSError:
+        except BlockingIOError:
             raise InputError(
                 f"--out must be a folder that no other process writes to, but {folder} is in use; "
                 f"wait for it, or choose another"
@@ -151,12 +151,20 @@ def open_run(
 
 
 def _lock(file: IO[str]) -> None:
-    """Lock a file for this process, where the system has such locks; OSError if it is locked."""
+    """Lock a file for this process; BlockingIOError if another process has locked it.
+
+    Windows and some file systems of clusters have no such locks: there nothing is locked.
+    """
     try:
         import fcntl
-    except ImportError:  # Windows
+    except ImportError:
         return
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
@@ -250,13 +258,20 @@ def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
             f"--out must be a new folder or one of this very run, but {folder} was made with other "
             f"{', '.join(differing)}; choose another folder, or repeat that run's command"
         )
-    _check_same_device(folder, found, manifest)
+    if found.get("status") != "complete":
+        _check_can_go_on(folder, found, manifest)
 
 
-def _check_same_device(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """A run that has begun goes on where it was: another platform divides trials differently."""
+def _check_can_go_on(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """A run that has begun goes on with the same networks, divided into the same cohorts."""
+    if found.get("plan") != wanted.get("plan"):
+        version = found.get("versions", {}).get("rinn", "unknown")
+        raise InputError(
+            f"--out must hold a run that this release can go on with, but {folder} was begun by "
+            f"rinn {version}, which planned other networks; choose another folder"
+        )
     theirs, ours = (about.get("device", {}).get("platform") for about in (found, wanted))
-    if found.get("status") != "complete" and theirs != ours:
+    if theirs != ours:
         raise InputError(
             f"--device must stay the same until a run is complete, but {folder} was begun on the "
             f"{theirs} and would continue on the {ours}; pass --device {theirs}, or choose another "

@@ -137,8 +137,11 @@ def train_segment(
             return step(state, traits, *portion)
 
         state, losses = jax.lax.scan(run_tick, state, (xs, ys, numbers), unroll=unroll)
-        running = state.status == RUNNING
-        mean = jnp.where(running, losses.mean(axis=0), state.train_loss)
+        # Portions left over at the end fill no batch, and do not count.
+        used = len(xs) // traits.ticks * traits.ticks  # [split, net]
+        counts = jnp.arange(len(xs))[:, None, None] < used
+        mean = jnp.sum(losses, axis=0, where=counts) / used
+        mean = jnp.where(state.status == RUNNING, mean, state.train_loss)
         return check(state._replace(train_loss=mean), traits, held), None
 
     return jax.lax.scan(run_epoch, state, order)[0]

@@ -58,6 +58,11 @@ def test_number_of_trials_and_epochs():
     assert more[:7] == trials
 
 
+def test_more_trials_than_the_paper_has():
+    with pytest.raises(InputError, match="trials must be at most 880 for the budget 'paper'"):
+        plan_trials(RunSettings(budget="paper", trials=881), small_problem())
+
+
 def test_seed_decides_the_settings():
     problem = small_problem()
     plans = [plan_trials(RunSettings(seed=seed), problem) for seed in (0, 0, 1)]

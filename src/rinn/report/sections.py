@@ -38,6 +38,8 @@ CAVEATS = (
     "A latent counts only where single nodes of the networks show it, or where several inputs "
     "act on the same outputs. One that the networks spread over several nodes and that a single "
     "input acts on may be missed.",
+    "What an input does to outputs that no latent explains is not drawn. An input without an edge "
+    "may still act on single outputs.",
     "Two latents that act on the same outputs cannot be told apart and appear as one.",
     "Frequencies are shares of the kept networks. They say how often the networks agree, not how "
     "probable it is that a latent or an edge exists: networks trained on the same samples can "

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from rinn.config import SPLITS, NetSettings, RunSettings, Trial
+from rinn.errors import InputError
 from rinn.problem import Problem, find_price
 
 DEFAULT_SETS = 64
@@ -24,7 +25,7 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
         problem: the data.
 
     Returns:
-        Trials; with `trials` given, the first so many of an endless list.
+        Trials; with `trials` given, the first so many.
     """
     rng = np.random.default_rng([settings.seed, 3])
     nets = _paper_nets(rng) if settings.budget == "paper" else _default_nets(rng, settings, problem)
@@ -35,6 +36,11 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
         for setting, net in enumerate(nets)
         for split in range(SPLITS)
     ]
+    if settings.trials is not None and settings.trials > len(trials):
+        raise InputError(
+            f"trials must be at most {len(trials)} for the budget {settings.budget!r}, got "
+            f"{settings.trials}"
+        )
     return trials[: settings.trials]
 
 
