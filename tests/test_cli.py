@@ -510,6 +510,14 @@ class TestWords:
         for option in OPTIONS[command]:
             assert option in said
 
+    def test_version(self, capsys):
+        assert call("--version") == 0
+        assert re.fullmatch(r"rinn \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+    def test_no_word_at_all_shows_the_help(self, capsys):
+        assert call() == 0
+        assert "Commands:" in capsys.readouterr().out
+
     def test_help_names_the_commands(self, capsys):
         assert call("--help") == 0
         said = capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import sys
@@ -64,6 +65,17 @@ def run(arguments: list[str]) -> int:
     if code == INTERRUPTED:  # newer releases of typer return this in place of the exception
         return _complain("stopped; the same command goes on where it was", 1)
     return code if isinstance(code, int) else 0
+
+
+@app.callback(invoke_without_command=True)
+def _describe_self(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    if version:
+        sys.stdout.write(f"rinn {importlib.metadata.version('rinn')}\n")
+        raise typer.Exit()
 
 
 @app.command()
