@@ -34,7 +34,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     """
     check_device(word)
     with contextlib.suppress(RuntimeError):  # JAX is already in use
-        if jax.config.values.get("jax_num_cpu_devices", -1) < 0:
+        if getattr(jax.config, "jax_num_cpu_devices", -1) < 0:
             jax.config.update("jax_num_cpu_devices", _count_cores())
     if word == "cpu":
         return jax.devices("cpu")
@@ -54,7 +54,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
 
 def _keep_programs() -> None:
     """Keep what was compiled for a GPU between runs: half a minute of a search otherwise."""
-    if jax.config.values.get("jax_compilation_cache_dir") is None:
+    if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
 
