@@ -80,8 +80,13 @@ def _describe_self(
 
 @app.command()
 def simulate(
-    dataset: Annotated[str, typer.Argument(help="matrix, gaussian, or, logic (or 1..4), random.")],
-    out: Annotated[Path, typer.Option(help="Folder for x.csv, y.csv and truth.json.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random."),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for x.csv, y.csv, truth.json; tcga-: tissue.csv too.")
+    ],
     samples: Annotated[int, typer.Option(help="Rows to draw.")] = 5000,
     seed: Seed = 0,
     p: Annotated[float | None, typer.Option(help="matrix: chance that an input acts.")] = None,
@@ -103,7 +108,7 @@ def simulate(
         float | None, typer.Option(help="random: share of latents without an input of their own.")
     ] = None,
 ) -> None:
-    """Draw a dataset from a known graph: x.csv, y.csv and truth.json."""
+    """Draw a dataset from a known graph: tables, and the truth behind them."""
     from rinn.simulation import make_dataset, write_simulation
 
     given = {

@@ -11,16 +11,26 @@ from rinn.errors import InputError, suggest
 from rinn.simulation.checks import check_count
 from rinn.simulation.mechanisms import Maker, make_random, on_paper_graph
 from rinn.simulation.samples import Simulation
+from rinn.simulation.tcga import beside_tumours
 
 DATASETS: dict[str, Maker] = {
     "matrix": on_paper_graph("matrix"),
     "gaussian": on_paper_graph("gaussian"),
     "or": on_paper_graph("or"),
     "logic": on_paper_graph("logic"),
+    "tcga-or": beside_tumours("or"),
+    "tcga-logic": beside_tumours("logic"),
     "random": make_random,
 }
 
-ALIASES = {"1": "matrix", "2": "gaussian", "3": "or", "4": "logic"}
+ALIASES = {
+    "1": "matrix",
+    "2": "gaussian",
+    "3": "or",
+    "4": "logic",
+    "5": "tcga-or",
+    "6": "tcga-logic",
+}
 
 
 def make_dataset(
@@ -63,10 +73,11 @@ def make_dataset(
         for role in ("input", "output")
     }
     return Simulation(
-        x=pd.DataFrame(sampled.x, columns=columns["input"]),
-        y=pd.DataFrame(sampled.y, columns=columns["output"]),
+        x=pd.DataFrame(sampled.x, columns=sampled.inputs or columns["input"]),
+        y=pd.DataFrame(sampled.y, columns=sampled.outputs or columns["output"]),
         truth=truth,
         name=key,
         seed=start,
         parameters=dict(sampled.parameters),
+        labels=sampled.labels,
     )

@@ -21,7 +21,9 @@ BLOCK_NUMBERS = 2**20
 class Simulation:
     """Rows drawn from a known graph; `truth` is that graph, `parameters` how the rows were made.
 
-    `x` and `y` have one row for each sample and one column for each input or output of `truth`.
+    `x` and `y` have one row for each sample and one column for each input or output of `truth`;
+    columns that no known cause made come before them. `labels` tells what else is known of the
+    samples, such as their tissue.
     """
 
     x: pd.DataFrame
@@ -30,16 +32,23 @@ class Simulation:
     name: str
     seed: int
     parameters: dict[str, Any]
+    labels: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a mechanism gives back: rows, the graph with what was drawn for it, its parameters."""
+    """What a mechanism gives back: rows, the graph with what was drawn for it, its parameters.
+
+    `inputs` and `outputs` name the columns where the rows hold more than the graph's nodes.
+    """
 
     x: np.ndarray  # [sample, input]
     y: np.ndarray  # [sample, output]
     graph: nx.DiGraph
     parameters: dict[str, Any]
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    labels: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A simulation to its three files."""
+"""A simulation to its files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from rinn.graphfiles import load_graph, write_graph
 from rinn.simulation.samples import Simulation
 
 FILES = ("x.csv", "y.csv", "truth.json")
+LABELS = "tissue.csv"
 
 
 def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool = False) -> None:
-    """Write x.csv, y.csv and truth.json.
+    """Write x.csv, y.csv and truth.json, and tissue.csv where the samples have labels.
 
-    truth.json comes last: where it is, the other two are whole.
+    truth.json comes last: where it is, the others are whole.
 
     Args:
         simulation: the rows and their graph.
@@ -27,7 +28,8 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
     Raises:
         InputError: the folder holds such files already, or cannot be written.
     """
-    there = [name for name in FILES if (folder / name).exists()]
+    files = FILES if simulation.labels is None else (*FILES, LABELS)
+    there = [name for name in files if (folder / name).exists()]
     if same_is_fine and "truth.json" in there and _is_same(simulation, folder):
         return
     if there and not (same_is_fine and "truth.json" not in there):
@@ -39,6 +41,8 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / "x.csv", simulation.x.to_csv(index=False).encode())
         replace_file(folder / "y.csv", simulation.y.to_csv(index=False).encode())
+        if simulation.labels is not None:
+            replace_file(folder / LABELS, simulation.labels.to_csv(index=False).encode())
         write_graph(simulation.truth, folder / "truth.json")
     except OSError as error:
         raise InputError(
