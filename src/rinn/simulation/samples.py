@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
+from rinn.graphs import ROLES
 
-ROLES = ("input", "latent", "output")
 # Numbers held at once while rows are drawn: 8 MiB of doubles, small enough to stay in the cache.
 BLOCK_NUMBERS = 2**20
 
