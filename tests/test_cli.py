@@ -186,6 +186,7 @@ class TestFit:
     def test_manifest(self, fitted):
         manifest = json.loads((fitted / "manifest.json").read_text())
         assert manifest["status"] == "complete"
+        assert manifest["command"][:2] == ["rinn", "fit"]
         settings = {"strategy": "rinn", "budget": "default", "trials": 4, "epochs": 3, "seed": 0}
         assert settings.items() <= manifest["settings"].items()
         assert set(manifest["data"]) == {"x", "y", "names", "samples"}

@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
         The exit code.
     """
     try:
-        code = app(arguments or ["--help"], standalone_mode=False)
+        code = app(arguments or ["--help"], standalone_mode=False, obj=["rinn", *arguments])
     except InputError as error:
         return _complain(f"{error}", 2)
     except TrainingError as error:
@@ -132,6 +132,7 @@ def simulate(
 
 @app.command()
 def fit(
+    context: typer.Context,
     x: Annotated[
         Path, typer.Argument(metavar="X", help="Table of the inputs: csv, tsv, parquet or npz.")
     ],
@@ -157,7 +158,7 @@ def fit(
     from rinn.config import RunSettings
 
     settings = RunSettings(strategy, budget, trials, epochs, seed, loss)
-    _fit(x, y, out, settings, device, truth, quiet)
+    _fit(x, y, out, settings, device, truth, quiet, context.obj)
 
 
 @app.command()
@@ -189,6 +190,7 @@ def report(
 
 @app.command()
 def demo(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the data and the run.")] = Path("rinn-demo"),
     seed: Seed = 0,
     device: Device = "auto",
@@ -210,16 +212,22 @@ def demo(
         )
     paths = data / "x.csv", data / "y.csv"
     settings = RunSettings(seed=seed, trials=trials)
-    _fit(*paths, out / "run", settings, device, data / "truth.json", quiet)
+    _fit(*paths, out / "run", settings, device, data / "truth.json", quiet, context.obj)
 
 
 def _fit(
-    x: Path, y: Path, out: Path, settings: Any, device: str, truth: Path | None, quiet: bool
+    x: Path,
+    y: Path,
+    out: Path,
+    settings: Any,
+    device: str,
+    truth: Path | None,
+    quiet: bool,
+    command: list[str],
 ) -> None:
     from rinn.runs import fit_run
     from rinn.show import say_dropped, show_graph, show_scores, show_test
 
-    command = ["rinn", *sys.argv[1:]]
     found = fit_run(
         x, y, out, settings, device=device, truth_path=truth, quiet=quiet, command=command
     )

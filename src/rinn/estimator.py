@@ -263,9 +263,7 @@ def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
 
 def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
     """Measure each latent's hidden nodes over the samples outside the test set."""
-    split = fit.problem.splits[0]
-    rows = np.concatenate([split.train, split.validation])
-    x = fit.problem.x_scale.apply(fit.data.x[rows]).T  # [input, sample]
+    x = fit.problem.x_scale.apply(fit.data.x[fit.problem.seen]).T  # [input, sample]
     with _in_double():
         values = [find_activities(net, x) for net in fit.kept]
     readings: dict[str, tuple[Reading, ...]] = {}

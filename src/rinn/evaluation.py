@@ -68,8 +68,8 @@ def find_activities(
 
 def view_net(net: TrainedNet, problem: Problem) -> NetView:
     """Maps of one network, and how much its hidden nodes vary outside the test set."""
-    rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
-    return NetView(map_net(net.weights), find_activities(net, problem.x[:, rows]).std(axis=2))
+    values = find_activities(net, problem.x[:, problem.seen])
+    return NetView(map_net(net.weights), values.std(axis=2))
 
 
 def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:

@@ -97,8 +97,7 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
             f"without diverging; look for columns with extreme values, or train more networks"
         )
     views = tuple(view_net(net, problem) for net in kept)
-    rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
-    x_spread = problem.x[:, rows].std(axis=1)
+    x_spread = problem.x[:, problem.seen].std(axis=1)
     latent = build_graph(views, x_spread, data.inputs, data.outputs)
     test = score_test(kept, problem)
     return Fit(data, problem, tuple(nets), selection, views, latent, test)

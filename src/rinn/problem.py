@@ -48,6 +48,11 @@ class Problem:
     x_scale: Scale
     y_scale: Scale
 
+    @property
+    def seen(self) -> np.ndarray:
+        """Row numbers outside the test set."""
+        return np.concatenate([self.splits[0].train, self.splits[0].validation])
+
 
 def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     """Split the samples and scale the columns.
@@ -119,7 +124,7 @@ def find_price(problem: Problem) -> float:
         >>> round(find_price(make_problem(data)), 3)
         2.0
     """
-    rows = np.sort(np.concatenate([problem.splits[0].train, problem.splits[0].validation]))
+    rows = np.sort(problem.seen)
     x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
     x -= x.mean(axis=1, keepdims=True)
     slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]

@@ -120,7 +120,7 @@ def fit_run(
                 run.write_json(MANIFEST, stored | {"seconds": seconds})
             fit = conclude(data, problem, nets, settings.keep)
             _write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
-        _write_scores(run, truth, truth_path)
+        _write_scores(run, truth)
         write_report(out)
         run.discard_work()
     return load_run(out)
@@ -246,9 +246,9 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
     run.write_json(MANIFEST, manifest | {"status": "complete", "networks": counts, "test": test})
 
 
-def _write_scores(run: RunFolder, truth: nx.DiGraph | None, truth_path: Path | None) -> None:
+def _write_scores(run: RunFolder, truth: nx.DiGraph | None) -> None:
     """Score against the truth, where one was given, and keep the scores in the manifest."""
-    if truth is None or truth_path is None:
+    if truth is None:
         return
     manifest = load_manifest(run.folder)
     scores = _score_folder(run.folder, truth)
