@@ -35,7 +35,12 @@ from rinn.records import Data
 
 SIZES = {"nets": 128, "width": 10, "layers": 8, "inputs": 16, "outputs": 16, "batch": 128}
 SIZES |= {"samples": 5000, "repeats": 5, "segments": 1}
-PRESETS = {"cpu": {}, "gpu": {"nets": 880, "width": 12, "segments": 4, "device": "gpu"}}
+PRESETS: dict[str, dict[str, Any]] = {
+    "cpu": {},
+    "gpu": {"nets": 880, "width": 12, "segments": 4, "device": "gpu"},
+    "tcga": {"width": 50, "inputs": 650, "outputs": 84, "device": "gpu"},
+}
+SQUARE = 8192  # rows and columns of the product that shows what the device can do
 NEEDED = {"torch": ("torch",), "keras": ("keras", "tensorflow")}
 PACKAGES = ("rinn", "jax", "jaxlib", "torch", "keras", "tensorflow", "tensorflow-cpu")
 LEARNING_RATE, L1 = 1e-3, 1e-4
@@ -75,6 +80,8 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
         "compile_s": float(sum(walls[:WARM_UP, 0] - np.median(walls[WARM_UP:, 0]))),
         "step_of_all_ms": 1e3 * ours * work.nets,
         "networks_per_s": 1 / (ours * steps * FULL_TRAINING),
+        "tflops": 1e-12 * _count_operations(work) / ours,
+        "tflops_of_one_large_product": _measure_product(devices[0]),
         "epochs_trained": len(walls) * epochs,
         "hardware": _describe_hardware(devices),
         "load": [load, os.getloadavg()[0]],
@@ -251,6 +258,26 @@ def _take_split(work: argparse.Namespace, problem: Problem) -> tuple[np.ndarray,
     return tuple(v.T[rows].copy() for rows in (train, held) for v in (problem.x, problem.y))
 
 
+def _count_operations(work: argparse.Namespace) -> int:
+    """Additions and multiplications of one step of one network in its products alone.
+
+    Forward, and backward to the weights; backward to the hidden nodes, but not to the inputs.
+    """
+    from_inputs = work.layers * work.width * work.inputs
+    from_hidden = (work.layers - 1) * work.width**2 + work.outputs * work.width
+    return 2 * work.batch * (2 * from_inputs + 3 * from_hidden)
+
+
+def _measure_product(device: Any) -> float:
+    """TFLOP/s of one large float32 product at the precision that training uses."""
+    size = SQUARE if device.platform != "cpu" else SQUARE // 8
+    one = jax.device_put(np.random.default_rng(0).normal(size=(size, size)), device)
+    multiply = jax.jit(lambda a: a @ a)
+    one = one.astype("float32")
+    clock = timeit.Timer(lambda: jax.block_until_ready(multiply(one)))
+    return 1e-12 * 2 * size**3 / min(clock.repeat(5, 1))
+
+
 def _make_row(runner: Runner, seconds: list[float], ours: float) -> dict[str, Any]:
     step = float(np.median(seconds))
     row = {"what": runner.name, "per_network_step_s": step, "ratio_to_ours": step / ours}
@@ -282,11 +309,13 @@ def _print(result: dict[str, Any], console: Console) -> None:
         table.add_row(row["what"], *cells, f"{row['validation_mse']:.3f}")
     table.columns[0].no_wrap = table.columns[3].no_wrap = True
     console.print(table)
-    w, load = result["work"], result["load"]
+    w, load, peak = result["work"], result["load"], result["tflops_of_one_large_product"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     claim = f"""One step of all {w["nets"]} networks takes {result["step_of_all_ms"]:.2f} ms:
         {result["networks_per_s"]:.2f} networks of {FULL_TRAINING} epochs per second, after
-        {result["compile_s"]:.1f} s to compile, which are not timed. Work: {w["inputs"]} ->
+        {result["compile_s"]:.1f} s to compile, which are not timed. The products run at
+        {result["tflops"]:.3g} TFLOP/s, {100 * result["tflops"] / peak:.0f} % of the {peak:.3g}
+        that one large product reaches here. Work: {w["inputs"]} ->
         {w["layers"]} x {w["width"]} -> {w["outputs"]}, batch {w["batch"]}, Adam, L1, MSE,
         {w["samples"]} samples; only ours validates. Quality: MSE on the validation samples
         after {result["epochs_trained"]} epochs, ours the median. Hardware:

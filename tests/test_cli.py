@@ -25,7 +25,18 @@ FILES = {
     "report.html",
 }
 OPTIONS = {
-    "simulate": ("--out", "--samples", "--seed", "--noise", "--prevalence", "--mechanism"),
+    "simulate": (
+        "--out",
+        "--samples",
+        "--seed",
+        "--noise",
+        "--prevalence",
+        "--mechanism",
+        "--x-block",
+        "--y-block",
+        "--parents",
+        "--strength",
+    ),
     "fit": (
         "--out",
         "--strategy",
@@ -36,6 +47,18 @@ OPTIONS = {
         "--device",
         "--loss",
         "--truth",
+        "--alpha-pc",
+        "--alpha-sober",
+        "--quiet",
+    ),
+    "reproduce": (
+        "--out",
+        "--datasets",
+        "--strategies",
+        "--budget",
+        "--seeds",
+        "--device",
+        "--trials",
         "--quiet",
     ),
     "score": ("--truth", "--json"),
@@ -237,7 +260,7 @@ class TestFit:
 
     def test_same_command_again_trains_nothing(self, data, fitted, capsys, monkeypatch):
         before = snapshot(fitted)
-        monkeypatch.setattr(rinn.runs, "run_search", None)
+        monkeypatch.setattr(rinn.runs, "fit_data", None)
         words = fit_words(data, fitted, "--truth", data / "truth.json", "--quiet")
         assert call(*words) == 0
         after = snapshot(fitted)
@@ -327,7 +350,15 @@ class TestBadSettings:
         ("words", "said"),
         [
             (("--strategy", "rin"), "did you mean 'rinn'?"),
-            (("--strategy", "zebra"), "strategy must be one of rinn, got 'zebra'"),
+            (("--alpha-pc", 0.01), "alpha_pc must be given with the strategy dm only, got 0.01"),
+            (
+                ("--strategy", "dm", "--alpha-sober", 2),
+                "alpha_sober must be a number between 0 and 1",
+            ),
+            (
+                ("--strategy", "zebra"),
+                "strategy must be one of rinn, dnn, dbn, esc, dm, got 'zebra'",
+            ),
             (("--budget", "papers"), "did you mean 'paper'?"),
             (("--loss", "mae"), "loss must be one of auto, bce, mse"),
             (("--trials", "1"), "trials must be a whole number of at least 2, got 1"),

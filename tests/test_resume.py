@@ -20,6 +20,7 @@ from rinn.cohorts import Batch, Cohort
 from rinn.config import RunSettings
 from rinn.errors import InputError
 from rinn.runs import fit_run
+from rinn.search import Engine, run_search
 from rinn.store import load_manifest, open_run
 
 RESULTS = ("trials.csv", "graph.json", "edges.csv", "weights.safetensors")
@@ -236,7 +237,7 @@ def test_damaged_networks_are_trained_again(small, tmp_path, monkeypatch, kind, 
     assert results(out) == expected
 
 
-def test_stopping_starts_no_further_cohort(monkeypatch):
+def test_stopping_starts_no_further_cohort():
     started = []
 
     class Trainer:
@@ -254,14 +255,9 @@ def test_stopping_starts_no_further_cohort(monkeypatch):
             return batch, []
 
     trials = make_trials(settings=8)
-    monkeypatch.setattr(
-        rinn.search,
-        "plan_cohorts",
-        lambda trials, *_: [Cohort(t.number, (t,), None) for t in trials],
-    )
-    monkeypatch.setattr(rinn.search, "Trainer", Trainer)
+    engine = Engine(lambda trials, *_: [Cohort(t.number, (t,), None) for t in trials], Trainer)
     with pytest.raises(KeyboardInterrupt):
-        rinn.search.run_search(small_problem(), trials, jax.devices("cpu")[:1] * 2)
+        run_search(small_problem(), trials, jax.devices("cpu")[:1] * 2, engine=engine)
     assert len(started) <= 2
 
 

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rinn.cohorts import TrainedNet as TrainedNet
+    from rinn.config import EvolutionSettings as EvolutionSettings
     from rinn.config import NetSettings as NetSettings
     from rinn.config import RunSettings as RunSettings
     from rinn.config import Trial as Trial
     from rinn.errors import InputError as InputError
-    from rinn.estimator import RINN as RINN
+    from rinn.estimators import DBN as DBN
+    from rinn.estimators import DM as DM
+    from rinn.estimators import DNN as DNN
+    from rinn.estimators import ESC as ESC
+    from rinn.estimators import RINN as RINN
     from rinn.graph import build_graph as build_graph
     from rinn.graphfiles import load_graph as load_graph
     from rinn.graphfiles import write_graph as write_graph
@@ -39,7 +44,11 @@ if TYPE_CHECKING:
 # The public names and the modules they live in. Each is imported when it is first asked for, so
 # that `rinn --help` does not wait for JAX.
 _HOMES = {
-    "RINN": "estimator",
+    "RINN": "estimators",
+    "DNN": "estimators",
+    "DBN": "estimators",
+    "ESC": "estimators",
+    "DM": "estimators",
     "make_dataset": "simulation",
     "write_simulation": "simulation",
     "load_data": "pairing",
@@ -60,6 +69,7 @@ _HOMES = {
     "Data": "records",
     "Problem": "problem",
     "NetSettings": "config",
+    "EvolutionSettings": "config",
     "RunSettings": "config",
     "Trial": "config",
     "TrainedNet": "cohorts",

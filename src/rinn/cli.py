@@ -87,7 +87,10 @@ def simulate(
     out: Annotated[
         Path, typer.Option(help="Folder for x.csv, y.csv, truth.json; tcga-: tissue.csv too.")
     ],
-    samples: Annotated[int, typer.Option(help="Rows to draw.")] = 5000,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Rows to draw; by default 5000, or all that --x-block has."),
+    ] = None,
     seed: Seed = 0,
     p: Annotated[float | None, typer.Option(help="matrix: chance that an input acts.")] = None,
     prevalence: Annotated[
@@ -107,10 +110,33 @@ def simulate(
     orphans: Annotated[
         float | None, typer.Option(help="random: share of latents without an input of their own.")
     ] = None,
+    x_block: Annotated[
+        Path | None,
+        typer.Option(help="tcga-: your own inputs in place of generated tumours; with --y-block."),
+    ] = None,
+    y_block: Annotated[
+        Path | None,
+        typer.Option(help="tcga-: your own outputs, 0 and 1, for the samples of --x-block."),
+    ] = None,
+    parents: Annotated[
+        int | None,
+        typer.Option(help="tcga-: most alterations that cause an expression change, 0 to 3."),
+    ] = None,
+    strength: Annotated[
+        str | None,
+        typer.Option(help="tcga-: how strongly they do, as LOW,HIGH; parents.csv lists them."),
+    ] = None,
 ) -> None:
     """Draw a dataset from a known graph: tables, and the truth behind them."""
     from rinn.simulation import make_dataset, write_simulation
 
+    try:
+        strengths = _read_noise(strength)
+    except InputError:
+        raise InputError(
+            f"strength must be two numbers LOW,HIGH, but {strength!r} was given; choose for "
+            f"example 0.3,0.7"
+        ) from None
     given = {
         "p": p,
         "prevalence": prevalence,
@@ -121,12 +147,19 @@ def simulate(
         "levels": levels,
         "latents": latents,
         "orphans": orphans,
+        "x_block": x_block,
+        "y_block": y_block,
+        "parents": parents,
+        "strength": strengths,
     }
     parameters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     simulation = make_dataset(dataset, samples=samples, seed=seed, **parameters)
     write_simulation(simulation, out)
-    shape = f"{samples} samples, {simulation.x.shape[1]} inputs, {simulation.y.shape[1]} outputs"
+    rows, width = simulation.x.shape
+    shape = f"{rows} samples, {width} inputs, {simulation.y.shape[1]} outputs"
     words = f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({shape}) and {out / 'truth.json'}"
+    if simulation.dropped:
+        words += f"; left out {len(simulation.dropped)} samples that only one table has"
     Console().print(words, soft_wrap=True, highlight=False, markup=False)
 
 
@@ -138,12 +171,16 @@ def fit(
     ],
     y: Annotated[Path, typer.Argument(metavar="Y", help="Table of the outputs, same samples.")],
     out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
-    strategy: Annotated[str, typer.Option(help="How to look for the graph: rinn.")] = "rinn",
+    strategy: Annotated[
+        str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc or dm.")
+    ] = "rinn",
     budget: Annotated[
-        str, typer.Option(help="default (two cores, minutes) or paper (880 networks, a GPU).")
+        str, typer.Option(help="default (two cores, minutes) or paper (the paper's size, a GPU).")
     ] = "default",
     trials: Trials = None,
-    epochs: Annotated[int | None, typer.Option(help="Most epochs for each network.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Most epochs for each network; esc: generations.")
+    ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     loss: Annotated[
@@ -152,12 +189,27 @@ def fit(
     truth: Annotated[
         Path | None, typer.Option(help="A known graph, to score against; not used to learn.")
     ] = None,
+    alpha_pc: Annotated[
+        float | None, typer.Option(help="dm: level of the tests of inputs against outputs.")
+    ] = None,
+    alpha_sober: Annotated[
+        float | None, typer.Option(help="dm: level of the tests of edges between latents.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Learn the latent graph between two tables; everything found goes into a run folder."""
     from rinn.config import RunSettings
 
-    settings = RunSettings(strategy, budget, trials, epochs, seed, loss)
+    settings = RunSettings(
+        strategy=strategy,
+        budget=budget,
+        trials=trials,
+        epochs=epochs,
+        seed=seed,
+        loss=loss,
+        alpha_pc=alpha_pc,
+        alpha_sober=alpha_sober,
+    )
     _fit(x, y, out, settings, device, truth, quiet, context.obj)
 
 
@@ -215,6 +267,58 @@ def demo(
     _fit(*paths, out / "run", settings, device, data / "truth.json", quiet, context.obj)
 
 
+@app.command()
+def reproduce(
+    out: Annotated[
+        Path, typer.Option(help="Folder for tables and runs; the same command again resumes it.")
+    ],
+    datasets: Annotated[
+        str, typer.Option(help="Names or numbers of the paper's six, with commas between.")
+    ] = "1,2,3,4",
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            help="rinn, dnn, dbn, esc, dm, with commas between; by default those that the paper "
+            "ran: all on data 1-4, the first three on 5 and 6."
+        ),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(help="quick (the default search) or paper (the paper's size, a GPU).")
+    ] = "quick",
+    seeds: Annotated[
+        int, typer.Option(help="How many draws of each dataset: N means data seeds 0 to N-1.")
+    ] = 1,
+    device: Device = "auto",
+    trials: Annotated[
+        int | None,
+        typer.Option(help="Networks for each cell in place of the budget's: a smoke run."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make the paper's Tables 1, 2 and 3 anew, beside the published figures."""
+    from rinn.reproduction import reproduce as run_grid
+    from rinn.reproduction.show import show_comparison
+
+    comparison = run_grid(
+        out,
+        _read_words(datasets),
+        None if strategies is None else _read_words(strategies),
+        budget,
+        seeds,
+        device,
+        trials=trials,
+        quiet=quiet,
+    )
+    if not quiet:
+        console = Console()
+        show_comparison(comparison, console)
+        page = out / "tables.html"
+        console.print(f"open {page}", highlight=False, soft_wrap=True, markup=False)
+    if comparison.failed:
+        names = ", ".join(cell.job.name for cell in comparison.failed)
+        raise TrainingError(f"training came to nothing in {names}; the same command tries again")
+
+
 def _fit(
     x: Path,
     y: Path,
@@ -241,6 +345,10 @@ def _fit(
     if truth is not None:
         show_scores(found.scores, console)
     console.print(f"open {out / 'report.html'}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _read_words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _read_noise(text: str | None) -> float | tuple[float, ...] | None:

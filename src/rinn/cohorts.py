@@ -6,11 +6,12 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import jax
 import numpy as np
 
-from rinn.config import Trial
+from rinn.config import NetSettings, Trial
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.problem import Problem
 from rinn.training import (
@@ -32,15 +33,17 @@ NETS_PER_GPU = 2048
 SMALLEST = 4
 SHRINK = 0.6
 PORTION = 1024
+MOST_PADDED = 1000  # weights of a layer up to which networks of all widths share a program
+PADDING = 8  # widths of belief networks are rounded up to a multiple of this
 
 
 @dataclass(frozen=True)
 class Cohort:
-    """Trials that are compiled and trained together."""
+    """Trials that are compiled and trained together; each engine has programs of its own."""
 
     number: int
     trials: tuple[Trial, ...]
-    program: Program
+    program: Any
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ class Batch:
     """A cohort in the middle of its training: `slots` is [split, net], -1 where none runs."""
 
     slots: np.ndarray
-    state: NetState
-    traits: Traits
+    state: Any
+    traits: Any
     epoch: int
 
 
@@ -81,12 +84,28 @@ class SavedBatch:
     epoch: int
 
 
+class Learner(Protocol):
+    """Takes the batch of one cohort from segment to segment on one device."""
+
+    cohort: Cohort
+
+    def start(self) -> Batch:
+        """The batch before its first epoch."""
+
+    def advance(self, batch: Batch) -> tuple[Batch, list[TrainedNet]]:
+        """Train for one segment; returns the batch after it and the networks that finished."""
+
+    def restore(self, saved: SavedBatch) -> Batch:
+        """Bring a batch that was read from a file back onto the device."""
+
+
 def plan_cohorts(trials: Sequence[Trial], problem: Problem, platform: str) -> list[Cohort]:
     """Divide trials into cohorts.
 
     On a CPU a cohort is sixteen networks of one shape: nothing is padded, nothing computed for
-    another's sake. On a GPU, which needs thousands of small products to be busy, all networks of
-    one depth are one cohort, padded to the widest.
+    another's sake; only belief networks, no two of which are alike, are padded there too, to
+    widths that do not depend on the other networks. On a GPU, which needs thousands of small
+    products to be busy, all networks of one depth are one cohort, padded to the widest.
 
     Args:
         trials: the search.
@@ -112,41 +131,59 @@ def plan_cohorts(trials: Sequence[Trial], problem: Problem, platform: str) -> li
 
 
 def _group_key(trial: Trial, problem: Problem, platform: str) -> tuple[object, ...]:
-    net, batch = trial.net, _batch_size(trial, problem)
+    net, batch = settings_of(trial), _batch_size(trial, problem)
     if platform == "cpu":
-        return (trial.split, net.layers, net.width, batch, net.activation, net.optimiser)
-    # Batch sizes that are powers of two share one program; any other has its own.
-    return (net.layers, "binary" if batch & (batch - 1) == 0 else batch)
+        shape = (net.kind, net.layers, _padded_width(net))
+        return (trial.split, *shape, batch, net.activation, net.optimiser)
+    # Batch sizes that are powers of two share one program; any other has its own. With many inputs
+    # padding costs more than a program: there only networks of like width share one.
+    size = net.width * len(problem.x) if net.kind == "redundant" else 0
+    like = net.width.bit_length() if size > MOST_PADDED else 0
+    return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like)
+
+
+def settings_of(trial: Trial) -> NetSettings:
+    """The settings of a network that gradient descent trains."""
+    if not isinstance(trial.net, NetSettings):
+        raise TypeError(f"trial {trial.number} is none for gradient descent: {trial.net}")
+    return trial.net
+
+
+def _padded_width(net: NetSettings) -> int:
+    return PADDING * math.ceil(net.width / PADDING) if net.sizes else net.width
 
 
 def _batch_size(trial: Trial, problem: Problem) -> int:
-    return min(trial.net.batch_size, len(problem.splits[trial.split].train))
+    return min(settings_of(trial).batch_size, len(problem.splits[trial.split].train))
 
 
 def _make_program(trials: Sequence[Trial], problem: Problem, platform: str) -> Program:
     sizes = {_batch_size(trial, problem) for trial in trials}
+    nets = [settings_of(trial) for trial in trials]
     return Program(
         loss=problem.loss,
-        activations=tuple(sorted({trial.net.activation for trial in trials})),
-        optimisers=tuple(sorted({trial.net.optimiser for trial in trials})),
+        activations=tuple(sorted({net.activation for net in nets})),
+        optimisers=tuple(sorted({net.optimiser for net in nets})),
         tick=min(sizes),
         accumulate=len(sizes) > 1,
-        padded=len({trial.net.width for trial in trials}) > 1,
+        padded=len({net.width for net in nets}) > 1 or any(net.sizes for net in nets),
         wide=platform != "cpu",
     )
 
 
 class Trainer:
-    """Takes the batch of one cohort from segment to segment on one device."""
+    """Trains a cohort by gradient descent; a `Learner`."""
 
     def __init__(self, cohort: Cohort, problem: Problem, seed: int, device: jax.Device) -> None:
         self.cohort, self.problem, self.seed, self.device = cohort, problem, seed, device
         self.splits = sorted({trial.split for trial in cohort.trials})
-        self.width = max(trial.net.width for trial in cohort.trials)
+        self.nets = [settings_of(trial) for trial in cohort.trials]
+        self.width = max(_padded_width(net) for net in self.nets)
         shared = (problem.x, problem.y, problem.y_scale.spread.astype(np.float32))
         self.epochs = _segment_epochs(cohort, problem, device.platform)
         self._data = jax.device_put(shared, device)
         self._held = jax.device_put(_hold(problem, self.splits), device)
+        self._prepared: dict[int, jax.Array] = {}
 
     def start(self) -> Batch:
         """The batch before its first epoch."""
@@ -157,7 +194,8 @@ class Trainer:
         # One or two networks alone would be multiplied by another routine, and round otherwise.
         most = max(SMALLEST, *(len(row) for row in rows))
         slots = np.array([row + [-1] * (most - len(row)) for row in rows])  # [split, net]
-        drawn = [self._draw(max(int(index), 0)) for index in slots.ravel()]
+        drawn = [pad_weights(weights, self.width) for weights in self.draw()]
+        drawn = [drawn[max(int(index), 0)] for index in slots.ravel()]
         weights = Weights(
             *(
                 np.stack(part).reshape(*slots.shape, *part[0].shape)
@@ -173,30 +211,41 @@ class Trainer:
 
     def advance(self, batch: Batch) -> tuple[Batch, list[TrainedNet]]:
         """Train for one segment; returns the batch after it and the networks that finished."""
-        order = self._order(batch.epoch)
+        end = batch.epoch + self.epochs
+        order = self._prepared.pop(batch.epoch, None)
+        order = self._order(batch.epoch) if order is None else order
         state = train_segment(
             self.cohort.program, batch.state, batch.traits, *self._data, order, self._held
         )
+        # While the device works: a GPU would wait for this at the start of the next segment.
+        self._prepared = {end: self._order(end)}
         status = np.asarray(state.status)
         done = (status != RUNNING) & (batch.slots >= 0)
         nets = self._collect(state, batch.slots, done)
         slots = np.where(done, -1, batch.slots)
-        after = Batch(slots, state, batch.traits, batch.epoch + self.epochs)
-        return self._compact(after), nets
+        return self._compact(Batch(slots, state, batch.traits, end)), nets
 
     def restore(self, saved: SavedBatch) -> Batch:
         """Bring a batch that was read from a file back onto the device."""
-        structure = jax.tree.structure(self.start().state)
+        example = start_net(self.cohort.program, Weights(*[np.zeros(())] * len(Weights._fields)))
+        structure = jax.tree.structure(example)
         state = jax.device_put(jax.tree.unflatten(structure, saved.leaves), self.device)
         return Batch(saved.slots, state, self._traits(saved.slots), saved.epoch)
 
-    def _draw(self, index: int) -> Weights:
-        net = self.cohort.trials[index].net
-        rng = np.random.default_rng([net.seed, 11])
-        drawn = draw_weights(
-            rng, net.initialiser, net.layers, net.width, len(self.problem.x), len(self.problem.y)
-        )
-        return _pad(drawn, self.width - net.width)
+    def draw(self) -> list[Weights]:
+        """The starting weights of every trial."""
+        shape = len(self.problem.x), len(self.problem.y)
+        return [
+            draw_weights(
+                np.random.default_rng([net.seed, 11]),
+                net.initialiser,
+                net.layers,
+                net.width,
+                *shape,
+                redundant=net.kind == "redundant",
+            )
+            for net in self.nets
+        ]
 
     def _order(self, epoch: int) -> jax.Array:
         """Which samples the next epochs use: the same for every network of a split."""
@@ -211,24 +260,27 @@ class Trainer:
 
     def _traits(self, slots: np.ndarray) -> Traits:
         program = self.cohort.program
-        nets = [self.cohort.trials[max(int(index), 0)] for index in slots.ravel()]
+        places = [max(int(index), 0) for index in slots.ravel()]
+        nets = [self.nets[place] for place in places]
+        batches = [_batch_size(self.cohort.trials[place], self.problem) for place in places]
 
         def column(values: list[float], kind: type = np.float32) -> np.ndarray:
             return np.array(values, kind).reshape(slots.shape)
 
-        alive = np.arange(self.width) < column([t.net.width for t in nets])[..., None]
+        widths = np.array([net.widths for net in nets]).reshape(*slots.shape, -1)
+        alive = np.arange(self.width) < widths[..., None]  # [split, net, layer, hidden]
         traits = Traits(
-            learning_rate=column([t.net.learning_rate for t in nets]),
-            l1=column([t.net.l1 for t in nets]),
-            l2=column([t.net.l2 for t in nets]),
+            learning_rate=column([net.learning_rate for net in nets]),
+            l1=column([net.l1 for net in nets]),
+            l2=column([net.l2 for net in nets]),
             activation=column(
-                [program.activations.index(t.net.activation) for t in nets], np.int32
+                [program.activations.index(net.activation) for net in nets], np.int32
             ),
-            optimiser=column([program.optimisers.index(t.net.optimiser) for t in nets], np.int32),
-            ticks=column([_batch_size(t, self.problem) // program.tick for t in nets], np.int32),
-            epochs=column([t.net.epochs for t in nets], np.int32),
-            patience=column([t.net.patience for t in nets], np.int32),
-            tolerance=column([t.net.tolerance for t in nets]),
+            optimiser=column([program.optimisers.index(net.optimiser) for net in nets], np.int32),
+            ticks=column([size // program.tick for size in batches], np.int32),
+            epochs=column([net.epochs for net in nets], np.int32),
+            patience=column([net.patience for net in nets], np.int32),
+            tolerance=column([net.tolerance for net in nets]),
             alive=alive.astype(np.float32),
         )
         return jax.device_put(traits, self.device)
@@ -272,17 +324,17 @@ class Trainer:
 
 def _segment_epochs(cohort: Cohort, problem: Problem, platform: str) -> int:
     """Epochs of a segment: seconds of work at the most, so that a run can be stopped and saved."""
-    net = max((trial.net for trial in cohort.trials), key=lambda net: net.width)
-    reads = net.layers * (len(problem.x) + net.width) + len(problem.y)
+    net = max((settings_of(trial) for trial in cohort.trials), key=lambda net: net.width)
+    readers = net.layers if net.kind == "redundant" else 1
+    reads = readers * len(problem.x) + net.layers * net.width + len(problem.y)
     products = len(problem.splits[0].train) * len(cohort.trials) * net.width * reads
     fit = max(1, SEGMENT_PRODUCTS[platform] // products)
     return max(epochs for epochs in SEGMENT_LENGTHS if epochs <= fit)
 
 
-def _pad(weights: Weights, more: int) -> Weights:
-    if more == 0:
-        return weights
-    side = (0, more)
+def pad_weights(weights: Weights, width: int) -> Weights:
+    """Widen every hidden layer with nodes that have no weights."""
+    side = (0, width - weights.bias.shape[1])
     return Weights(
         inputs=np.pad(weights.inputs, ((0, 0), side, (0, 0))),
         hidden=np.pad(weights.hidden, ((0, 0), side, side)),

@@ -15,6 +15,8 @@ INITIALISERS = ("xavier", "he", "normal")
 LOSSES = ("auto", "bce", "mse")
 BUDGETS = ("default", "paper")
 DEVICES = ("auto", "cpu", "gpu")
+KINDS = ("redundant", "plain", "belief")
+LEGAL = ("even", "uneven")
 
 TEST_SHARE = 0.10
 VALIDATION_SHARE = 0.15
@@ -24,14 +26,20 @@ KEPT = 10
 
 @dataclass(frozen=True)
 class NetSettings:
-    """What one network is and how it is trained.
+    """What one network is and how it is trained by gradient descent.
 
-    `patience` counts checks (one per epoch) without the validation cost falling below
-    `tolerance` of its best, as the paper's authors stopped their networks.
+    `kind` says what its layers read: every hidden layer the inputs again (redundant), the layer
+    before alone (plain), or, for the autoencoder of a deep belief network, the outputs (belief),
+    whose layers have the `sizes` given; without them every layer has `width` nodes. `patience`
+    counts checks (one per epoch) without the validation cost falling below `tolerance` of its
+    best, as the paper's authors stopped their networks.
     """
 
+    kind: str = "redundant"
     width: int = 12
     layers: int = 8
+    sizes: tuple[int, ...] = ()
+    pretraining: int = 0
     activation: str = "relu"
     initialiser: str = "he"
     optimiser: str = "adam"
@@ -45,16 +53,65 @@ class NetSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        _check_choice("kind", self.kind, KINDS)
         _check_choice("activation", self.activation, ACTIVATIONS)
         _check_choice("initialiser", self.initialiser, INITIALISERS)
         _check_choice("optimiser", self.optimiser, OPTIMISERS)
         for name in ("width", "layers", "batch_size", "epochs", "patience"):
             check_number(name, getattr(self, name), 1)
-        check_number("seed", self.seed, 0)
+        for name in ("seed", "pretraining"):
+            check_number(name, getattr(self, name), 0)
+        if self.sizes and (len(self.sizes), max(self.sizes)) != (self.layers, self.width):
+            raise InputError(
+                f"sizes must name the nodes of {self.layers} layers, {self.width} in the widest, "
+                f"got {list(self.sizes)!r}"
+            )
         for name in ("l1", "l2"):
             _check_rate(name, getattr(self, name), 0.0)
         _check_rate("learning_rate", self.learning_rate, 1e-12)
         _check_rate("tolerance", self.tolerance, 1e-12, 1.0)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Nodes of each hidden layer."""
+        return self.sizes or (self.width,) * self.layers
+
+
+@dataclass(frozen=True)
+class EvolutionSettings:
+    """What one population of redundant-input networks is and how it evolves.
+
+    `legal` names the list of values that weights may take (`rinn.evolution`); `epochs` counts
+    generations; fitness is measured on the first `rows` training samples.
+    """
+
+    width: int = 8
+    layers: int = 8
+    activation: str = "relu"
+    population: int = 201
+    elite_ratio: float = 0.2
+    mutation_rate: float = 0.002
+    l1: float = 10.0
+    legal: str = "even"
+    rows: int = 800
+    epochs: int = 7001
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_choice("activation", self.activation, ACTIVATIONS)
+        _check_choice("legal", self.legal, LEGAL)
+        for name in ("width", "layers", "rows", "epochs"):
+            check_number(name, getattr(self, name), 1)
+        check_number("population", self.population, 2)
+        check_number("seed", self.seed, 0)
+        for name in ("elite_ratio", "mutation_rate"):
+            _check_rate(name, getattr(self, name), 0.0, 1.0)
+        _check_rate("l1", self.l1, 0.0)
+
+    @property
+    def kind(self) -> str:
+        """What the layers read; see `NetSettings`."""
+        return "redundant"
 
 
 @dataclass(frozen=True)
@@ -64,14 +121,22 @@ class Trial:
     number: int
     setting: int
     split: int
-    net: NetSettings
+    net: NetSettings | EvolutionSettings
+
+
+def read_net(values: dict[str, Any]) -> NetSettings | EvolutionSettings:
+    """Make the settings of a trial from their values as they lie in a file."""
+    if "population" in values:
+        return EvolutionSettings(**values)
+    return NetSettings(**values | {"sizes": tuple(values.get("sizes", ()))})
 
 
 @dataclass(frozen=True)
 class RunSettings:
     """Everything that decides the result of a run besides the data.
 
-    `trials` is the number of networks; None means as many as the budget has.
+    `trials` is the number of networks; None means as many as the budget has. The two alphas are
+    those of the strategy dm; None searches the published grid.
     """
 
     strategy: str = "rinn"
@@ -81,6 +146,8 @@ class RunSettings:
     seed: int = 0
     loss: str = "auto"
     keep: int = KEPT
+    alpha_pc: float | None = None
+    alpha_sober: float | None = None
 
     def __post_init__(self) -> None:
         _check_choice("budget", self.budget, BUDGETS)
@@ -91,6 +158,9 @@ class RunSettings:
             check_number("trials", self.trials, 2)
         if self.epochs is not None:
             check_number("epochs", self.epochs, 1)
+        for name in ("alpha_pc", "alpha_sober"):
+            if getattr(self, name) is not None:
+                _check_rate(name, getattr(self, name), 0.0, 1.0)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as a plain dictionary, for the manifest."""

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from rinn.cohorts import TrainedNet
 from rinn.graph import NetView
-from rinn.maps import map_net
+from rinn.maps import NetMaps, map_net
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import activities, run_net
 from rinn.problem import Problem, Scale
@@ -68,8 +68,14 @@ def find_activities(
 
 def view_net(net: TrainedNet, problem: Problem) -> NetView:
     """Maps of one network, and how much its hidden nodes vary outside the test set."""
-    values = find_activities(net, problem.x[:, problem.seen])
-    return NetView(map_net(net.weights), values.std(axis=2))
+    maps = map_trained(net)
+    values = find_activities(net, problem.x[:, problem.seen])[-len(maps.hidden) :]
+    return NetView(maps, values.std(axis=2))
+
+
+def map_trained(net: TrainedNet) -> NetMaps:
+    """Maps of one network; of an autoencoder those of its decoder."""
+    return map_net(net.weights, decoder=net.trial.net.kind == "belief")
 
 
 def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:

@@ -91,6 +91,8 @@ def build_graph(
     between them saves edges. Inputs are joined to the latents that their voted outputs call for,
     latents to the latents whose patterns lie within theirs, and to the outputs left over.
 
+    Networks that know nothing of the inputs leave them without an edge.
+
     Args:
         views: the kept networks.
         x_spread: standard deviation of each input in the networks' units.
@@ -107,8 +109,10 @@ def build_graph(
     found = {p: m for p, m in nodes.items() if len(m) >= SHARE * len(views)}
     latents = [_from_nodes(pattern, members, views) for pattern, members in found.items()]
     latents += _from_inputs(votes, nodes, list(found), views)
-    wanted = [_cover(votes.reach(i), latents) for i in range(len(inputs))]
-    latents = _keep_reached(sorted(latents, key=_causal_order), wanted)
+    wanted = [_cover(votes.reach(i), latents) for i in range(votes.effects.shape[1])]
+    latents = sorted(latents, key=_causal_order)
+    if wanted:
+        latents = _keep_reached(latents, wanted)
     names = _name_latents(latents, {*inputs, *outputs})
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
@@ -137,8 +141,10 @@ def _name_latents(latents: Sequence[_Latent], taken: set[str]) -> dict[Pattern, 
 
 
 def _vote_inputs(views: Sequence[NetView], x_spread: Float[np.ndarray, " input"]) -> _Votes:
-    effects = np.stack([view.maps.inputs * x_spread[:, None] for view in views])
-    shown = [_binarise(effect, FAINT * np.abs(effect).max()) for effect in effects]
+    effects = np.stack(
+        [view.maps.inputs * x_spread[: len(view.maps.inputs), None] for view in views]
+    )  # [net, input, output]
+    shown = [_binarise(effect, FAINT * np.abs(effect).max(initial=0.0)) for effect in effects]
     return _Votes(effects, np.stack(shown))
 
 

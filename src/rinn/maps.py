@@ -12,11 +12,15 @@ from rinn.nets.redundant import Weights
 
 @dataclass(frozen=True)
 class NetMaps:
-    """The maps of one network in the networks' units."""
+    """The maps of one network in the networks' units.
+
+    A network that has no inputs of the graph's, such as the decoder of a deep belief network, has
+    maps of none of them: `inputs` is [0, output].
+    """
 
     hidden: Float[np.ndarray, "layer hidden output"]
     inputs: Float[np.ndarray, "input output"]
-    by_layer: Float[np.ndarray, "layer input output"]
+    by_layer: Float[np.ndarray, "reader input output"]
 
     @property
     def nodes(self) -> Float[np.ndarray, "node output"]:
@@ -24,13 +28,15 @@ class NetMaps:
         return self.hidden.reshape(-1, self.hidden.shape[2])
 
 
-def map_net(weights: Weights) -> NetMaps:
+def map_net(weights: Weights, *, decoder: bool = False) -> NetMaps:
     """Compute M_j = W_j W_(j+1) ... W_h for every hidden layer, and the maps of the inputs.
 
     An input's map is the sum over the layers it enters.
 
     Args:
         weights: of one network.
+        decoder: the network is an autoencoder, of which only the half from the middle layer on
+            is mapped.
 
     Returns:
         Maps in float64.
@@ -47,5 +53,8 @@ def map_net(weights: Weights) -> NetMaps:
     for w in hidden[::-1]:
         layers.append(w.T @ layers[-1])
     maps = np.stack(layers[::-1])  # [layer, hidden, output]
-    by_layer = np.einsum("lhi,lho->lio", inputs, maps)
+    if decoder:
+        none = np.zeros((0, maps.shape[2]))
+        return NetMaps(maps[len(maps) // 2 :], none, none[None])
+    by_layer = np.einsum("lhi,lho->lio", inputs, maps[: len(inputs)])
     return NetMaps(maps, by_layer.sum(axis=0), by_layer)

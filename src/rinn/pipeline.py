@@ -24,25 +24,31 @@ from rinn.records import Data
 from rinn.scoring import PaperScores, score_protocol, truth_patterns
 from rinn.search import Saver, run_search
 from rinn.selection import Selection, average_splits, select_nearest
-from rinn.strategies import plan_trials
+from rinn.strategies import Detected, Detection, Networks, find_strategy, plan_trials
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Everything a run found."""
+    """Everything a run found; `problem` is what its networks have seen.
+
+    A strategy without networks has no `selection`, no `views` and no `test`, but graphs of its
+    own (`detected`).
+    """
 
     data: Data
     problem: Problem
-    nets: tuple[TrainedNet, ...]
-    selection: Selection
-    views: tuple[NetView, ...]
     latent: LatentGraph
-    test: TestScores
+    trials: pd.DataFrame
+    nets: tuple[TrainedNet, ...] = ()
+    selection: Selection | None = None
+    views: tuple[NetView, ...] = ()
+    test: TestScores | None = None
+    detected: Detected | None = None
 
     @property
     def kept(self) -> list[TrainedNet]:
         """The selected networks, the nearest to the origin first."""
-        return [self.nets[i] for i in self.selection.chosen]
+        return [self.nets[i] for i in self.selection.chosen] if self.selection else []
 
 
 def fit_data(
@@ -53,7 +59,7 @@ def fit_data(
     saver: Saver | None = None,
     report: Callable[[Sequence[TrainedNet], float], None] | None = None,
 ) -> Fit:
-    """Search, select, and read one latent graph out of the selected networks.
+    """Search, select, and read one latent graph out of what was selected.
 
     Args:
         data: the two tables.
@@ -69,15 +75,34 @@ def fit_data(
         InputError: the outputs are mixed.
         TrainingError: every network diverged.
     """
+    strategy = find_strategy(settings)
     problem, trials = plan_run(data, settings)
-    nets = run_search(problem, trials, devices, seed=settings.seed, saver=saver, report=report)
+    if isinstance(strategy, Detection):
+        return _detect(data, problem, strategy, settings)
+    nets = run_search(
+        problem,
+        trials,
+        devices,
+        engine=strategy.engine,
+        seed=settings.seed,
+        saver=saver,
+        report=report,
+    )
     return conclude(data, problem, nets, settings.keep)
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
-    """What a run will train, and on what."""
+    """What a run will train, and on what; no trials for a strategy without networks."""
+    strategy = find_strategy(settings)
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
-    return problem, plan_trials(settings, problem)
+    trials = plan_trials(settings, problem)
+    return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
+
+
+def _detect(data: Data, problem: Problem, strategy: Detection, settings: RunSettings) -> Fit:
+    detected = strategy.detect(data, settings)
+    latent = LatentGraph(detected.graphs[detected.chosen], {})
+    return Fit(data, problem, latent, detected.trials, detected=detected)
 
 
 def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int) -> Fit:
@@ -100,7 +125,8 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
     x_spread = problem.x[:, problem.seen].std(axis=1)
     latent = build_graph(views, x_spread, data.inputs, data.outputs)
     test = score_test(kept, problem)
-    return Fit(data, problem, tuple(nets), selection, views, latent, test)
+    trials = tabulate_trials(nets, selection)
+    return Fit(data, problem, latent, trials, tuple(nets), selection, views, test)
 
 
 def score_found(
@@ -125,8 +151,9 @@ def score_found(
     """
     check_truth(truth, inputs, outputs)
     patterns = truth_patterns(truth, outputs, inputs)
-    paper = score_protocol([m.nodes for m in maps], [m.inputs for m in maps], patterns)
-    return paper, score_graph(graph, truth)
+    known = all(len(m.inputs) for m in maps)
+    inputs_of = [m.inputs for m in maps] if known else None
+    return score_protocol([m.nodes for m in maps], inputs_of, patterns), score_graph(graph, truth)
 
 
 def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -156,6 +183,8 @@ def tabulate_trials(nets: Sequence[TrainedNet], selection: Selection | None = No
         row = {"trial": net.trial.number, "setting": net.trial.setting, "split": net.trial.split}
         settings = dict(net.trial.net.__dict__)
         settings["max_epochs"] = settings.pop("epochs")
+        if "sizes" in settings:
+            settings["sizes"] = "-".join(str(size) for size in settings["sizes"])
         row |= settings | {
             "status": net.status,
             "epochs": net.epochs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -130,6 +130,11 @@ def find_price(problem: Problem) -> float:
     slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
     factor = 2.0 if problem.loss == "mse" else 1.0
     return float(max(factor * slopes.max(), 1e-8))
+
+
+def see_outputs(problem: Problem) -> Problem:
+    """The problem of an autoencoder: the outputs are their own inputs."""
+    return replace(problem, x=problem.y, x_scale=problem.y_scale)
 
 
 def _make_splits(rest: np.ndarray, n_validation: int) -> tuple[Split, ...]:

@@ -20,15 +20,15 @@ from rich.console import Console
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
 from rinn.devices import find_devices
+from rinn.evaluation import map_trained
 from rinn.graphfiles import edges_table, load_graph, write_graph
-from rinn.graphs import ROLES, by_role
-from rinn.maps import map_net
+from rinn.graphs import ROLES, by_role, collapse
 from rinn.matching import score_graph
 from rinn.pairing import fingerprint, load_data
 from rinn.pipeline import (
     Fit,
     check_truth,
-    conclude,
+    fit_data,
     plan_run,
     score_found,
     tabulate_trials,
@@ -37,7 +37,6 @@ from rinn.progress import TrainingProgress
 from rinn.records import Data
 from rinn.report import write_report
 from rinn.scoring import reach_vectors, score_hidden, score_inputs, truth_patterns
-from rinn.search import run_search
 from rinn.store import (
     FORMAT,
     MANIFEST,
@@ -101,7 +100,7 @@ def fit_run(
     console = console or Console(stderr=True)
     data = load_data(x_path, y_path)
     truth = _load_truth(truth_path, data)
-    problem, trials = plan_run(data, settings)
+    trials = plan_run(data, settings)[1]
     devices = find_devices(device)
     manifest = _describe(data, settings, x_path, y_path, devices)
     manifest |= {"plan": _fingerprint_plan(trials), "command": list(command or [])}
@@ -110,15 +109,13 @@ def fit_run(
         if stored.get("status") != "complete":
             started = time.monotonic()
             try:
-                with TrainingProgress(len(trials), console, quiet) as progress:
-                    follow = _Follower(run, progress)
-                    nets = run_search(
-                        problem, trials, devices, seed=settings.seed, saver=run, report=follow
-                    )
+                silent = quiet or not trials
+                with TrainingProgress(len(trials), console, silent) as progress:
+                    report = _Follower(run, progress)
+                    fit = fit_data(data, settings, devices, saver=run, report=report)
             finally:
                 seconds = stored.get("seconds", 0.0) + time.monotonic() - started
                 run.write_json(MANIFEST, stored | {"seconds": seconds})
-            fit = conclude(data, problem, nets, settings.keep)
             _write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
         _write_scores(run, truth)
         write_report(out)
@@ -154,7 +151,11 @@ def score_path(path: Path, truth_path: Path) -> dict[str, Any]:
     truth = load_graph(truth_path)
     if path.is_dir():
         return _score_folder(path, truth)
-    graph = load_graph(path)
+    return _score_alone(load_graph(path), truth)
+
+
+def _score_alone(graph: nx.DiGraph, truth: nx.DiGraph) -> dict[str, Any]:
+    """Score a graph that no network stands behind."""
     names = {role: by_role(graph, role) for role in ROLES}
     check_truth(truth, names["input"], names["output"])
     patterns = truth_patterns(truth, names["output"], names["input"])
@@ -228,7 +229,7 @@ def _fingerprint_plan(trials: Sequence[Trial]) -> str:
 
 def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
     """Write what was found; the manifest last, since `complete` promises the rest."""
-    run.write_table("trials.csv", tabulate_trials(fit.nets, fit.selection))
+    run.write_table("trials.csv", fit.trials)
     notes = {
         "loss": fit.problem.loss,
         "x_centre": fit.problem.x_scale.centre.tolist(),
@@ -237,12 +238,18 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         "y_spread": fit.problem.y_scale.spread.tolist(),
     }
     save_kept(run.folder / WEIGHTS, fit.kept, notes)
-    write_graph(fit.latent.graph, run.folder / "graph.json")
-    write_graph(fit.latent.graph, run.folder / "graph.graphml")
-    run.write_table("edges.csv", edges_table(fit.latent.graph))
+    graph = fit.latent.graph
+    if not nx.is_directed_acyclic_graph(graph):
+        # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
+        graph = collapse(graph)
+    write_graph(graph, run.folder / "graph.json")
+    write_graph(graph, run.folder / "graph.graphml")
+    run.write_table("edges.csv", edges_table(graph))
     kept = [net.trial.number for net in fit.kept]
-    test = fit.test.to_json() | {"samples": len(fit.problem.test), "loss": fit.problem.loss}
-    counts = {"trained": len(fit.nets), "kept": kept}
+    about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
+    test = fit.test.to_json() | about if fit.test else None
+    sets = len({net.trial.setting for net in fit.nets})
+    counts = {"trained": len(fit.nets), "sets": sets, "kept": kept}
     run.write_json(MANIFEST, manifest | {"status": "complete", "networks": counts, "test": test})
 
 
@@ -260,7 +267,9 @@ def _write_scores(run: RunFolder, truth: nx.DiGraph | None) -> None:
 def _score_folder(folder: Path, truth: nx.DiGraph) -> dict[str, Any]:
     tables = load_manifest(folder)["tables"]
     nets, _ = load_kept(folder / WEIGHTS)
-    maps = [map_net(net.weights) for net in nets]
+    maps = [map_trained(net) for net in nets]
     graph = load_graph(folder / "graph.json")
+    if not maps:
+        return _score_alone(graph, truth)
     paper, graph_scores = score_found(maps, graph, truth, tables["inputs"], tables["outputs"])
     return {"paper": paper.to_json(), "graph": graph_scores.to_json()}

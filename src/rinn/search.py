@@ -7,16 +7,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Protocol
 
 import jax
 
-from rinn.cohorts import Batch, Cohort, SavedBatch, TrainedNet, Trainer, plan_cohorts
+from rinn.cohorts import Batch, Cohort, Learner, SavedBatch, TrainedNet, Trainer, plan_cohorts
 from rinn.config import Trial
 from rinn.problem import Problem
 
 SECONDS_BETWEEN_SAVES = 5.0
 SAVES_SHARE = 20  # a save that takes a second is worth twenty of training
+LANES_PER_GPU = 4  # so that one cohort is compiled while another trains
 
 
 class Saver(Protocol):
@@ -35,11 +37,23 @@ class Saver(Protocol):
         """Keep a cohort that is done."""
 
 
+@dataclass(frozen=True)
+class Engine:
+    """How trials become networks: who is trained together, and how."""
+
+    divide: Callable[[Sequence[Trial], Problem, str], list[Cohort]]
+    open: Callable[[Cohort, Problem, int, jax.Device], Learner]
+
+
+DESCENT = Engine(plan_cohorts, Trainer)
+
+
 def run_search(
     problem: Problem,
     trials: Sequence[Trial],
     devices: Sequence[jax.Device],
     *,
+    engine: Engine = DESCENT,
     seed: int = 0,
     saver: Saver | None = None,
     report: Callable[[Sequence[TrainedNet], float], None] | None = None,
@@ -53,6 +67,7 @@ def run_search(
         problem: the data.
         trials: what to train.
         devices: where; cohorts run on all of them at the same time.
+        engine: what trains them; gradient descent.
         seed: decides the order of samples.
         saver: keeps finished cohorts and batches in progress; None keeps them in memory only.
         report: called with newly finished networks and the epochs just trained (summed over
@@ -64,8 +79,10 @@ def run_search(
     Raises:
         KeyboardInterrupt: after what was trained is saved.
     """
-    cohorts = plan_cohorts(trials, problem, devices[0].platform)
-    lanes = _Lanes(problem, cohorts, seed, saver, report or (lambda nets, share: None))
+    cohorts = engine.divide(trials, problem, devices[0].platform)
+    lanes = _Lanes(problem, cohorts, engine, seed, saver, report or (lambda nets, share: None))
+    if devices[0].platform != "cpu":
+        devices = [*devices] * LANES_PER_GPU
     with ThreadPoolExecutor(len(devices), thread_name_prefix="rinn") as pool:
         futures = [pool.submit(lanes.run, device) for device in devices]
         try:
@@ -85,11 +102,12 @@ class _Lanes:
         self,
         problem: Problem,
         cohorts: Sequence[Cohort],
+        engine: Engine,
         seed: int,
         saver: Saver | None,
         report: Callable[[Sequence[TrainedNet], float], None],
     ) -> None:
-        self.problem, self.seed, self.saver = problem, seed, saver
+        self.problem, self.engine, self.seed, self.saver = problem, engine, seed, saver
         self._report = report
         self._waiting = deque(cohorts)
         self._lock = threading.Lock()
@@ -114,15 +132,15 @@ class _Lanes:
         if done is not None:
             self._add(done, sum(net.trial.net.epochs for net in done))
             return
-        trainer = Trainer(cohort, self.problem, self.seed, device)
-        batch, nets = self._resume(trainer)
+        learner = self.engine.open(cohort, self.problem, self.seed, device)
+        batch, nets = self._resume(learner)
         due = time.monotonic() + SECONDS_BETWEEN_SAVES
         while (batch.slots >= 0).any():
             if self.stop.is_set():
                 self._save_batch(cohort, batch, nets)
                 return
             running, before = batch.slots[batch.slots >= 0], batch.epoch
-            batch, new = trainer.advance(batch)
+            batch, new = learner.advance(batch)
             nets = nets + new
             self._add(new, _spent(cohort, running, new, before, batch.epoch))
             if (now := time.monotonic()) > due:
@@ -132,11 +150,11 @@ class _Lanes:
         if self.saver:
             self.saver.save_finished(cohort.number, nets)
 
-    def _resume(self, trainer: Trainer) -> tuple[Batch, list[TrainedNet]]:
-        kept = self.saver.load_batch(trainer.cohort.number) if self.saver else None
+    def _resume(self, learner: Learner) -> tuple[Batch, list[TrainedNet]]:
+        kept = self.saver.load_batch(learner.cohort.number) if self.saver else None
         if kept is None:
-            return trainer.start(), []
-        batch, nets = trainer.restore(kept[0]), kept[1]
+            return learner.start(), []
+        batch, nets = learner.restore(kept[0]), kept[1]
         gone = sum(net.trial.net.epochs for net in nets)
         self._add(nets, gone + batch.epoch * int((batch.slots >= 0).sum()))
         return batch, nets

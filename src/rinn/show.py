@@ -30,7 +30,7 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
     if table.row_count:
         console.print(table)
     else:
-        console.print("No latent was found in enough of the kept networks.")
+        console.print("No latent was found.")
 
 
 def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
@@ -66,8 +66,11 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
         console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")
 
 
-def show_test(test: dict[str, Any], console: Console) -> None:
+def show_test(test: dict[str, Any] | None, console: Console) -> None:
     """Print the error of the kept networks on the samples that no network has seen."""
+    if test is None:
+        console.print("test set: not used, since the strategy makes no predictions")
+        return
     words = "cross-entropy" if test["loss"] == "bce" else "mean squared error"
     line = f"test set ({test['samples']} samples): {words} {_spread(test['error'])}"
     if test["auroc"]:

@@ -25,7 +25,7 @@ import safetensors.numpy
 from safetensors import safe_open
 
 from rinn.cohorts import Batch, SavedBatch, TrainedNet
-from rinn.config import NetSettings, Trial
+from rinn.config import Trial, read_net
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.nets.redundant import Weights
@@ -229,9 +229,8 @@ def _describe(net: TrainedNet) -> dict[str, Any]:
 
 
 def _restore(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrainedNet:
-    net = NetSettings(**entry["net"])
     return TrainedNet(
-        trial=Trial(entry["trial"], entry["setting"], entry["split"], net),
+        trial=Trial(entry["trial"], entry["setting"], entry["split"], read_net(entry["net"])),
         weights=Weights(*(arrays[f"{entry['trial']}.{part}"] for part in Weights._fields)),
         status=entry["status"],
         epochs=entry["epochs"],

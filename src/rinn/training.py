@@ -19,7 +19,7 @@ from rinn.nets.activations import activate
 from rinn.nets.redundant import Weights, penalty, run_net
 
 RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
-MANY = 800
+MANY_WEIGHTS = 2_000_000
 STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
 
 
@@ -29,8 +29,8 @@ class Program:
 
     Samples arrive in portions of `tick`; a network whose batch size is a multiple of it adds the
     gradients of several portions up (`accumulate`) before it takes a step, so that networks of
-    several batch sizes run in one program. `padded` says that some networks are narrower than
-    the arrays that hold them; `wide` is explained in `run_net`.
+    several batch sizes run in one program. `padded` says that some layers are narrower than the
+    arrays that hold them; `wide` is explained in `run_net`.
     """
 
     loss: str
@@ -54,7 +54,7 @@ class Traits(NamedTuple):
     epochs: Int[Any, ""]
     patience: Int[Any, ""]
     tolerance: Float[Any, ""]
-    alive: Float[Any, " hidden"]
+    alive: Float[Any, "layer hidden"]
 
 
 class NetState(NamedTuple):
@@ -126,7 +126,8 @@ def train_segment(
     step = _over_nets(functools.partial(_step_net, program), shared=3)
     check = _over_nets(functools.partial(_check_net, program, spread), shared=1)
     # Going round the loop costs a GPU 5 % of a step of many networks; unrolling pays for those.
-    unroll = 4 if program.wide and state.status.size >= MANY else 1
+    weights = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
+    unroll = 4 if program.wide and weights >= MANY_WEIGHTS else 1
 
     def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, None]:
         xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
@@ -245,10 +246,10 @@ def _predict(
     program: Program, weights: Weights, traits: Traits, x: Float[Array, "input sample"]
 ) -> Float[Array, "output sample"]:
     def activation(z: Float[Array, "hidden sample"]) -> Float[Array, "hidden sample"]:
-        h = activate(program.activations, traits.activation, z)
-        return h * traits.alive[:, None] if program.padded else h
+        return activate(program.activations, traits.activation, z)
 
-    return run_net(weights, activation, x, wide=program.wide)
+    alive = traits.alive if program.padded else None
+    return run_net(weights, activation, x, wide=program.wide, alive=alive)
 
 
 def _losses(

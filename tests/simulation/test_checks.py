@@ -25,6 +25,13 @@ def test_count_refuses_what_is_no_whole_number_from_one(value):
         check_count("samples", value)
 
 
+def test_count_with_an_upper_end():
+    assert check_count("parents", 3, least=0, most=3) == 3
+    said = r"parents must be .* at least 0 and at most 3, but 4 was given; choose 0 to 3"
+    with pytest.raises(InputError, match=said):
+        check_count("parents", 4, least=0, most=3)
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.1", True])
 def test_share_refuses_what_is_no_probability(value):
     with pytest.raises(InputError, match=r"p must be a number of at least 0 and at most 1, but"):
@@ -47,6 +54,12 @@ def test_range_above_zero():
     assert check_range("noise", [0, 1]) == (0.0, 1.0)
     with pytest.raises(InputError, match=r"weight must be two numbers .* 0 < low <= high"):
         check_range("weight", (0, 1), open_end=True)
+
+
+def test_range_with_an_upper_end():
+    assert check_range("strength", (0.2, 1), most=1) == (0.2, 1.0)
+    with pytest.raises(InputError, match=r"strength must be .* <= high <= 1, but \(0\.2, 1\.1\)"):
+        check_range("strength", (0.2, 1.1), most=1)
 
 
 def test_choices_name_the_closest_word():

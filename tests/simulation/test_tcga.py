@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from rinn.errors import InputError
+from rinn.graphfiles import load_graph
 from rinn.simulation import ALIASES, make_dataset, paper_graph, write_simulation
-from rinn.simulation.tcga import BURDENS, SHARES, sample_tumours
+from rinn.simulation.population import BURDENS, SHARES
+from rinn.simulation.tcga import sample_tumours
 from rinn.simulation.tcga_checks import TARGETS, check_block
 
 both = pytest.mark.parametrize("mechanism", ["or", "logic"])
@@ -23,6 +25,11 @@ def correlate(x, y):
     """phi of each column of x with each of y."""
     x, y = ((part - part.mean(axis=0)) / part.std(axis=0) for part in (x, y))
     return x.T @ y / len(x)
+
+
+def hold_tissue(simulation, table):
+    """What is left of each column when the mean of its tissue is taken off."""
+    return table - table.groupby(simulation.labels["tissue"]).transform("mean")
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -67,35 +74,52 @@ def test_fewer_samples_are_the_first_rows_of_more(mechanism):
 
 
 def test_the_size_of_blocks_changes_nothing():
-    one, two = (sample_tumours(np.random.default_rng(1), 50, block=size) for size in (50, 7))
-    for left, right in zip(one, two, strict=True):
-        pd.testing.assert_frame_equal(left, right)
+    one, two = (
+        sample_tumours(np.random.default_rng(1), 50, parents=2, block=size) for size in (50, 7)
+    )
+    for table in ("x", "y", "labels", "parents"):
+        pd.testing.assert_frame_equal(getattr(one, table), getattr(two, table))
 
 
-def test_tissues_have_their_shares_and_burdens(simulation):
+def test_tissues_have_their_shares_and_burdens():
+    tumours = sample_tumours(np.random.default_rng(0), 30_000)
     tissues = [f"t{k}" for k in range(14)]
-    burden = simulation.x.iloc[:, :634].sum(axis=1).groupby(simulation.labels["tissue"]).mean()
-    share = simulation.labels["tissue"].value_counts(normalize=True)
+    burden = tumours.x.sum(axis=1).groupby(tumours.labels["tissue"]).mean()
+    share = tumours.labels["tissue"].value_counts(normalize=True)
     assert SHARES.sum() == pytest.approx(1)
-    np.testing.assert_allclose(share[tissues], SHARES, atol=0.02)
-    np.testing.assert_allclose(burden[tissues], BURDENS, rtol=0.15)
+    np.testing.assert_allclose(share[tissues], SHARES, atol=0.01)
+    np.testing.assert_allclose(burden[tissues], BURDENS, rtol=0.1)
+
+
+def test_no_tumour_is_without_an_alteration(simulation):
+    burden = simulation.x.iloc[:, :634].sum(axis=1)
+    assert burden.min() == 1
+    assert (burden == 1).mean() < 0.05
 
 
 def test_given_the_tissue_alterations_tell_nothing_of_expression(simulation):
-    x = simulation.x.iloc[:, :634].astype(float)
-    x = x.loc[:, x.sum() >= 50]
-    y = simulation.y.iloc[:, :68].astype(float)
+    x, y = simulation.x.iloc[:, :634], simulation.y.iloc[:, :68]
+    x = x.loc[:, x.sum() >= 200]
     assert np.abs(correlate(x.to_numpy(), y.to_numpy())).max() > 0.25
-    tissue = simulation.labels["tissue"]
-    x, y = (table - table.groupby(tissue).transform("mean") for table in (x, y))
-    assert np.abs(correlate(x.to_numpy(), y.to_numpy())).max() < 0.1
+    x, y = (hold_tissue(simulation, table) for table in (x, y))
+    y = y.loc[:, y.var() > 0.05]
+    assert np.abs(correlate(x.to_numpy(), y.to_numpy())).max() < 0.08
+
+
+def test_given_the_tissue_expression_changes_still_go_together(simulation):
+    y = hold_tissue(simulation, simulation.y.iloc[:, :68]).to_numpy()
+    phi = np.abs(correlate(y, y))[np.triu_indices(68, 1)]
+    assert 0.02 < phi.mean() < 0.06  # by chance 0.011
 
 
 def test_genes_altered_together_are_neighbours(simulation):
     x = simulation.x.iloc[:, :634].to_numpy(float)
-    one, other = np.nonzero(np.triu(correlate(x, x), 1) > 0.5)
+    phi = correlate(x, x)
+    one, other = np.nonzero(np.triu(phi, 1) > 0.5)
     assert len(one) > 200
-    assert (other - one).max() < 21
+    assert (other - one < 21).mean() > 0.9
+    near, far = (phi[one, other][other - one == way].mean() for way in (1, 10))
+    assert near > far + 0.05
 
 
 def test_tumours_are_the_same_beside_either_block(simulation):
@@ -108,6 +132,108 @@ def test_five_thousand_rows_in_a_second():
     start = time.perf_counter()
     make_dataset("tcga-or")
     assert time.perf_counter() - start < 1
+
+
+@pytest.fixture(scope="module")
+def caused():
+    return make_dataset("tcga-or", parents=2)
+
+
+def test_nothing_has_parents_unless_asked_for(simulation):
+    assert simulation.parents is None
+    assert make_dataset("tcga-or", samples=5, parents=0).parents is None
+    assert simulation.parameters.keys() == {"prevalence", "noise"}
+
+
+def test_parents_are_listed(caused):
+    parents = caused.parents
+    assert list(parents.columns) == ["sga", "deg", "strength"]
+    counts = parents["deg"].value_counts()
+    assert counts.max() == 2
+    assert 10 < 68 - len(counts) < 40  # a third of the DEGs has none
+    assert not parents.duplicated(["sga", "deg"]).any()
+    assert parents["strength"].between(0.3, 0.7).all()
+    assert caused.x[parents["sga"].unique()].mean().min() > 0.03
+    assert caused.parameters == {
+        "prevalence": 0.08, "noise": 0.1, "parents": 2, "strength": (0.3, 0.7),
+    }  # fmt: skip
+
+
+def test_parents_change_nothing_but_their_degs(simulation, caused):
+    pd.testing.assert_frame_equal(caused.x, simulation.x)
+    pd.testing.assert_frame_equal(caused.labels, simulation.labels)
+    others = simulation.y.columns.difference(caused.parents["deg"])
+    pd.testing.assert_frame_equal(caused.y[others], simulation.y[others])
+    assert (caused.y >= simulation.y).all(axis=None)
+    assert (caused.y > simulation.y).any(axis=None)
+
+
+def test_parents_are_no_part_of_the_truth(simulation, caused):
+    assert list(caused.truth.edges) == list(simulation.truth.edges)
+    assert dict(caused.truth.nodes(data=True)) == dict(simulation.truth.nodes(data=True))
+
+
+def test_a_parent_acts_as_strongly_as_it_is_said(simulation, caused):
+    alone = caused.parents.drop_duplicates("deg", keep=False)
+    risen, expected = [], []
+    for sga, deg, strength in alone.itertuples(index=False):
+        rows = (caused.x[sga] == 1) & (simulation.y[deg] == 0)
+        risen.append(caused.y[deg][rows].mean())
+        expected.append(strength)
+    assert len(risen) > 10
+    np.testing.assert_allclose(risen, expected, atol=0.2)
+    assert np.mean(risen) == pytest.approx(np.mean(expected), abs=0.03)
+
+
+def test_given_the_tissue_parents_can_be_seen(caused):
+    x, y = (hold_tissue(caused, table).to_numpy() for table in (caused.x, caused.y))
+    phi = pd.DataFrame(correlate(x, y), index=caused.x.columns, columns=caused.y.columns)
+    found = [phi.loc[sga, deg] for sga, deg, _ in caused.parents.itertuples(index=False)]
+    assert np.median(found) > 0.1
+
+
+def test_ends_of_strength():
+    without, never, always = (
+        make_dataset("tcga-or", samples=300, **more)
+        for more in ({}, {"parents": 3, "strength": (0, 0)}, {"parents": 3, "strength": (1, 1)})
+    )
+    pd.testing.assert_frame_equal(never.y, without.y)
+    for sga, deg, strength in always.parents.itertuples(index=False):
+        assert strength == 1
+        assert (always.y[deg] >= always.x[sga]).all()
+
+
+def test_fewer_samples_with_parents_are_the_first_rows():
+    few, more = (make_dataset("tcga-or", samples=count, parents=3) for count in (7, 2000))
+    pd.testing.assert_frame_equal(few.y, more.y.head(7))
+    pd.testing.assert_frame_equal(few.parents, more.parents)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"parents": 4}, "parents must be a whole number of at least 0 and at most 3, but 4 was"),
+        ({"parents": -1}, "parents must be a whole number .* but -1 was given; choose 0 to 3"),
+        ({"parents": 1, "strength": (0.5, 1.5)}, "strength must be .* <= high <= 1, but .0.5, 1.5"),
+        ({"parents": 1, "strength": 0.5}, "strength must be two numbers .* but 0.5 was given"),
+        ({"strength": (0.1, 0.2)}, "strength must come with parents of 1 to 3, but .* without"),
+    ],
+)
+def test_wrong_parents(given, said):
+    with pytest.raises(InputError, match=said):
+        make_dataset("tcga-or", samples=5, **given)
+
+
+def test_parents_are_written(tmp_path):
+    simulation = make_dataset("tcga-or", samples=60, parents=1)
+    write_simulation(simulation, tmp_path)
+    names = ["parents.csv", "tissue.csv", "truth.json", "x.csv", "y.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "parents.csv"), simulation.parents)
+    assert set(load_graph(tmp_path / "truth.json")) == set(paper_graph())
+    write_simulation(simulation, tmp_path, same_is_fine=True)
+    with pytest.raises(InputError, match=r"but .*x\.csv is there"):
+        write_simulation(make_dataset("tcga-or", samples=60), tmp_path, same_is_fine=True)
 
 
 def test_the_tissue_is_written(tmp_path):

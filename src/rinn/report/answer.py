@@ -29,6 +29,12 @@ def say_answer(contents: Contents) -> Markup:
         "kind; opacity: share of the kept networks that show the edge. A latent has no natural "
         "direction; each is turned so that its effects add up to more than zero."
     )
+    if not contents.nets:
+        keys = []
+        caption = (
+            "Effects run from left to right. Whether an effect raises or lowers, and how strongly, "
+            "is not known."
+        )
     missing = [f"{count(n, role)} without an edge" for role, n in layout.without_edge.items()]
     missing += [f"{count(n, role)} with weaker edges" for role, n in layout.weaker.items()]
     if missing:
@@ -39,7 +45,9 @@ def say_answer(contents: Contents) -> Markup:
 
 
 def answer_info(contents: Contents) -> tuple[str, str, str]:
-    """Say in three sentences what was trained, what was found and how well it predicts."""
+    """Say in three sentences what was tried, what was found and how well it predicts."""
+    if not contents.nets:
+        return _answer_alone(contents)
     networks, test = contents.manifest["networks"], contents.manifest["test"]
     trained = (
         f"{count(networks['trained'], 'network')} "
@@ -56,6 +64,17 @@ def answer_info(contents: Contents) -> tuple[str, str, str]:
         verb = "was found, present" if len(latents) == 1 else "were found, each present"
         found = f"{count(len(latents), 'latent')} {verb} in {span} of the kept networks."
     return trained, found, _say_test(test, contents.notes)
+
+
+def _answer_alone(contents: Contents) -> tuple[str, str, str]:
+    """What to say of a graph that no network stands behind."""
+    latents = len(by_role(contents.graph, "latent"))
+    return (
+        f"Detect MIMIC tried {count(len(contents.trials), 'pair')} of significance levels, and the "
+        f"graph that describes the data best for its number of edges was chosen.",
+        f"It has {count(latents, 'latent')} and {count(contents.graph.number_of_edges(), 'edge')}.",
+        "The strategy makes no predictions, so nothing says how well the graph would predict.",
+    )
 
 
 def _say_test(test: dict[str, Any], notes: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ COLUMNS = ["sum_abs_weights", "validation_loss", "distance", "kept"]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a run folder holds, read once."""
+    """What a run folder holds, read once; a run without networks has no `nets`."""
 
     manifest: dict[str, Any]
     trials: pd.DataFrame
@@ -41,14 +41,14 @@ def load_contents(folder: Path) -> Contents:
             f"RUN must be a finished run, but {folder} is not; repeat its 'rinn fit' command to "
             f"let it go on"
         )
+    nets, notes = load_kept(folder / WEIGHTS)
     try:
-        trials = pd.read_csv(folder / "trials.csv", usecols=COLUMNS)
+        trials = pd.read_csv(folder / "trials.csv", usecols=COLUMNS if nets else None)
     except (OSError, ValueError):
         raise InputError(
-            f"RUN must hold the table of its networks, but trials.csv in {folder} is missing or "
+            f"RUN must hold the table of its trials, but trials.csv in {folder} is missing or "
             f"damaged"
         ) from None
-    nets, notes = load_kept(folder / WEIGHTS)
     truth = folder / "truth.json"
     return Contents(
         manifest=manifest,

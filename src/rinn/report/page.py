@@ -9,7 +9,7 @@ from rinn.files import replace_file
 from rinn.report.answer import say_answer, say_title
 from rinn.report.contents import Contents, load_contents
 from rinn.report.markup import Markup, element, join
-from rinn.report.sections import SECTIONS
+from rinn.report.sections import list_sections
 
 REPORT = "report.html"
 # Names come from the user's tables: should one ever get through as markup, it may load nothing.
@@ -52,7 +52,7 @@ def write_page(contents: Contents) -> Markup:
     answer = element("section", element("h1", title), say_answer(contents))
     rest = (
         element("section", element("h2", heading), write(contents))
-        for heading, write in SECTIONS.items()
+        for heading, write in list_sections(contents).items()
     )
     main = element("main", join([answer, *rest], "\n"))
     page = element("html", element("head", head), "\n", element("body", main), lang="en")

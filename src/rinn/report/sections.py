@@ -8,8 +8,9 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 
+from rinn.config import EvolutionSettings, NetSettings
+from rinn.evaluation import map_trained
 from rinn.graphs import by_role, collapse
-from rinn.maps import map_net
 from rinn.report.contents import Contents
 from rinn.report.heatmaps import FAINT, describe_effects, draw_effects, draw_layer
 from rinn.report.markup import (
@@ -49,6 +50,15 @@ CAVEATS = (
 )
 
 
+DM_CAVEATS = (
+    *CAVEATS[:3],
+    "Detect MIMIC takes an input for a cause of an output wherever the two are correlated, and "
+    "treats every column as continuous. It says nothing of how strong an effect is.",
+    "Small changes of the data or of the two alphas can change the graph. Latents that would act "
+    "on one another in a circle are shown as one.",
+)
+
+
 def say_latents(contents: Contents) -> Markup:
     """List the latents: how often found, between what, with their effects."""
     graph, outputs = contents.graph, by_role(contents.graph, "output")
@@ -56,6 +66,8 @@ def say_latents(contents: Contents) -> Markup:
     effects = latent_effects(graph, outputs)
     if not effects:
         return paragraph("There is no latent to list.")
+    if not contents.nets:
+        return _list_latents(graph, order)
     most = max(float(np.abs(values).max()) for values in effects.values())
     rows = []
     for latent, values in effects.items():
@@ -77,6 +89,19 @@ def say_latents(contents: Contents) -> Markup:
     )  # fmt: skip
     headers = ("latent", "found in", "acted on by", "acts on", "effects on the outputs")
     return join([table(headers, rows, "Latents"), paragraph(*note, class_="note")])
+
+
+def _list_latents(graph: nx.DiGraph, order: dict[str, int]) -> Markup:
+    """List latents of which only the edges are known."""
+    rows = [
+        (
+            element("strong", clip(latent)),
+            list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
+            list_names(sorted(graph.successors(latent), key=order.__getitem__)),
+        )
+        for latent in by_role(graph, "latent")
+    ]
+    return table(("latent", "acted on by", "acts on"), rows, "Latents")
 
 
 def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarray]:
@@ -114,18 +139,32 @@ def say_selection(contents: Contents) -> Markup:
     return element("figure", drawing, element("figcaption", words))
 
 
+def say_settings(contents: Contents) -> Markup:
+    """List the settings that were tried, where no network was trained."""
+    trials = contents.trials
+    rows = [
+        (*(f"{row[name]:.6g}" for name in trials.columns[1:-1]), "chosen" if row["kept"] else "")
+        for _, row in trials.iterrows()
+    ]
+    words = (
+        "Each row is a pair of significance levels with the graph it gives. The one with the "
+        "lowest BIC was chosen: what the inputs that reach an output explain of it, against the "
+        "number of edges."
+    )
+    headers = ("alpha PC", "alpha Sober", "latents", "edges", "BIC", "")
+    return join([paragraph(words), table(headers, rows, "Settings tried")])
+
+
 def say_best_net(contents: Contents) -> Markup:
     """Draw the maps of the nearest kept network, layer by layer."""
     best = contents.nets[0]
     net, outputs = best.trial.net, contents.manifest["tables"]["outputs"]
-    maps = map_net(best.weights).hidden
+    maps = map_trained(best).hidden
     most = float(np.abs(maps).max())
     about = (
-        f"Trial {best.trial.number}: {count(net.layers, 'hidden layer')} of "
-        f"{count(net.width, 'node')} ({net.activation}), trained with {net.optimiser}, learning "
-        f"rate {net.learning_rate:.2g} and L1 rate {net.l1:.2g}. Each square is a hidden node, "
-        f"each cell an output: the product of the weights from the node to the output. Full "
-        f"colour is {most:.3g}; a pale node stays below {100 * FAINT:.0f} % of it everywhere."
+        f"Trial {best.trial.number}: {describe_net(net)}. Each square is a hidden node, each cell "
+        f"an output: the product of the weights from the node to the output. Full colour is "
+        f"{most:.3g}; a pale node stays below {100 * FAINT:.0f} % of it everywhere."
     )
     parts = [paragraph(about, class_="note")]
     strong = (np.abs(maps).max(axis=2) > FAINT * most).sum(axis=1)  # [layer]
@@ -140,6 +179,31 @@ def say_best_net(contents: Contents) -> Markup:
     return join(parts)
 
 
+def describe_net(net: NetSettings | EvolutionSettings) -> str:
+    """Say in words what a network is and how it was trained.
+
+    Example:
+        >>> describe_net(NetSettings(layers=1, width=3, l1=0.01))
+        '1 hidden layer of 3 nodes (relu), trained with adam, learning rate 0.01 and L1 rate 0.01'
+    """
+    shape = f"{count(net.layers, 'hidden layer')} of {count(net.width, 'node')}"
+    if isinstance(net, EvolutionSettings):
+        return (
+            f"{shape} ({net.activation}), the fittest of {net.population} after "
+            f"{count(net.epochs, 'generation')} with elite ratio {net.elite_ratio:g}, mutation "
+            f"rate {net.mutation_rate:g} and L1 rate {net.l1:.2g}"
+        )
+    if net.kind == "belief":
+        sizes = "-".join(str(size) for size in net.sizes)
+        middle = "" if net.layers == 1 else ", of which those from the middle on are shown"
+        shape = f"an autoencoder of the outputs with {count(net.layers, 'hidden layer')} of "
+        shape += f"{sizes} nodes{middle}"
+    return (
+        f"{shape} ({net.activation}), trained with {net.optimiser}, learning rate "
+        f"{net.learning_rate:.2g} and L1 rate {net.l1:.2g}"
+    )
+
+
 def say_scores(contents: Contents) -> Markup:
     """Compare with the truth, where there is one."""
     scores = contents.manifest.get("scores")
@@ -149,8 +213,9 @@ def say_scores(contents: Contents) -> Markup:
         )  # fmt: skip
         return paragraph(given)
     paper, graph = scores["paper"], scores["graph"]
-    rows = [("kept networks, hidden nodes *", paper["hidden"])]
-    rows += [("kept networks, inputs *", paper["input"])] if paper.get("input") else []
+    whose = "kept networks, {} *" if contents.nets else "paper's rule, {}"
+    rows = [(whose.format("hidden nodes"), paper["hidden"])]
+    rows += [(whose.format("inputs"), paper["input"])] if paper.get("input") else []
     rows += [("graph, latents", graph["latents"]), ("graph, edges", graph["edges"])]
     if graph.get("latent_edges"):
         rows.append(("graph, edges between latents", graph["latent_edges"]))
@@ -161,15 +226,14 @@ def say_scores(contents: Contents) -> Markup:
     truth = contents.truth
     number = len(by_role(collapse(truth), "latent")) if truth else 0
     size = f"The truth has {number} latents that act on different outputs. " if truth else ""
+    note = (
+        "* The paper's protocol, mean over the kept networks: threshold chosen with sight of the "
+        "truth. It says what the networks hold, not what a reader without the truth would get."
+    )
     return join(
         [
             table(("what", "precision", "recall", "F1"), cells, "Scores against the truth"),
-            paragraph(
-                "* The paper's protocol, mean over the kept networks: threshold chosen with sight "
-                "of the truth. It says what the networks hold, not what a reader without the "
-                "truth would get.",
-                class_="note",
-            ),
+            paragraph(note, class_="note") if contents.nets else Markup(""),
             paragraph(
                 f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; "
                 f"pairs of latents in the opposite order: {graph['order_errors']}.",
@@ -220,18 +284,31 @@ def say_origin(contents: Contents) -> Markup:
 
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
-    return element("ul", *(element("li", words) for words in CAVEATS))
+    words = list(CAVEATS if contents.nets else DM_CAVEATS)
+    if any(net.trial.net.kind == "belief" for net in contents.nets):
+        words.append(
+            "Deep belief networks look at the outputs alone: which inputs act on a latent, and "
+            "whether any does, is not known."
+        )
+    return element("ul", *(element("li", one) for one in words))
 
 
-SECTIONS: dict[str, Callable[[Contents], Markup]] = {
-    "Latents": say_latents,
-    "Which networks were kept": say_selection,
-    "The best kept network, layer by layer": say_best_net,
-    "Scores against the truth": say_scores,
-    "Data": say_data,
-    "How it was made": say_origin,
-    "How to read this page": say_caveats,
-}
+def list_sections(contents: Contents) -> dict[str, Callable[[Contents], Markup]]:
+    """What the report says of a run, in its order."""
+    chosen: dict[str, Callable[[Contents], Markup]] = {"Which graph was chosen": say_settings}
+    if contents.nets:
+        chosen = {
+            "Which networks were kept": say_selection,
+            "The best kept network, layer by layer": say_best_net,
+        }
+    return {
+        "Latents": say_latents,
+        **chosen,
+        "Scores against the truth": say_scores,
+        "Data": say_data,
+        "How it was made": say_origin,
+        "How to read this page": say_caveats,
+    }
 
 
 def _units(contents: Contents) -> str:

@@ -38,12 +38,15 @@ def fill_parameters(
     return {**defaults, **given}
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number that is not below the least allowed."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number that is not below the least allowed, nor above the most."""
+    is_count = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_count or value < least or (most is not None and value > most):
+        end = "" if most is None else f" and at most {most}"
+        choice = f"{least} or more" if most is None else f"{least} to {most}"
         raise InputError(
-            f"{name} must be a whole number of at least {least}, but {value!r} was given; "
-            f"choose {least} or more"
+            f"{name} must be a whole number of at least {least}{end}, but {value!r} was given; "
+            f"choose {choice}"
         )
     return int(value)
 
@@ -60,15 +63,18 @@ def check_share(name: str, value: Any, below: float = 1.0, closed: bool = True) 
     return float(value)
 
 
-def check_range(name: str, value: Any, open_end: bool = False) -> tuple[float, float]:
-    """Return a range (low, high) of numbers that are not negative; above 0 where `open_end`."""
+def check_range(
+    name: str, value: Any, open_end: bool = False, most: float | None = None
+) -> tuple[float, float]:
+    """Return a range (low, high) of numbers from 0, or above it where `open_end`, up to `most`."""
     pair = tuple(value) if isinstance(value, tuple | list) else ()
     fits = len(pair) == 2 and all(_is_number(end) for end in pair) and 0 <= pair[0] <= pair[1]
-    if not fits or (open_end and pair[0] == 0):
+    if not fits or (open_end and pair[0] == 0) or (most is not None and pair[1] > most):
         sign = "0 < low" if open_end else "0 <= low"
+        end, example = ("", "(0.5, 1.5)") if most is None else (f" <= {most:g}", "(0.3, 0.7)")
         raise InputError(
-            f"{name} must be two numbers (low, high) with {sign} <= high, but {value!r} was given; "
-            "choose for example (0.5, 1.5)"
+            f"{name} must be two numbers (low, high) with {sign} <= high{end}, but {value!r} was "
+            f"given; choose for example {example}"
         )
     return float(pair[0]), float(pair[1])
 

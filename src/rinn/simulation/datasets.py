@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from rinn.errors import InputError, suggest
 from rinn.simulation.checks import check_count
 from rinn.simulation.mechanisms import Maker, make_random, on_paper_graph
-from rinn.simulation.samples import Simulation
+from rinn.simulation.samples import Simulation, Tumours
 from rinn.simulation.tcga import beside_tumours
 
 DATASETS: dict[str, Maker] = {
@@ -34,7 +35,7 @@ ALIASES = {
 
 
 def make_dataset(
-    name: str | int, *, samples: int = 5000, seed: int = 0, **parameters: Any
+    name: str | int, *, samples: int | None = None, seed: int = 0, **parameters: Any
 ) -> Simulation:
     """Simulate a dataset whose causal graph is known.
 
@@ -43,7 +44,8 @@ def make_dataset(
 
     Args:
         name: a name in `DATASETS`, or its number in `ALIASES`.
-        samples: how many rows to draw.
+        samples: how many rows to draw; 5000 by default, or as many as the tables of the user have
+            where the block is placed beside some (`x_block` and `y_block`).
         seed: where the random numbers start.
         **parameters: what the dataset's mechanism takes, such as `prevalence` or `noise`.
 
@@ -63,21 +65,31 @@ def make_dataset(
         raise InputError(
             f"dataset must be a known name, but {name!r} was given{suggest(key, DATASETS)}"
         )
-    count = check_count("samples", samples)
+    rows = {} if samples is None else {"samples": check_count("samples", samples)}
     start = check_count("seed", seed, least=0)
-    sampled = DATASETS[key](np.random.default_rng(start), count, **parameters)
+    sampled = DATASETS[key](np.random.default_rng(start), **rows, **parameters)
     truth = sampled.graph
+    count = len(sampled.x)
     truth.graph.update(dataset=key, seed=start, samples=count, parameters=sampled.parameters)
-    columns = {
-        role: [node for node, kind in truth.nodes(data="role") if kind == role]
-        for role in ("input", "output")
-    }
-    return Simulation(
-        x=pd.DataFrame(sampled.x, columns=sampled.inputs or columns["input"]),
-        y=pd.DataFrame(sampled.y, columns=sampled.outputs or columns["output"]),
-        truth=truth,
-        name=key,
-        seed=start,
-        parameters=dict(sampled.parameters),
-        labels=sampled.labels,
+    x, y = (
+        pd.DataFrame(values, columns=[n for n, kind in truth.nodes(data="role") if kind == role])
+        for values, role in ((sampled.x, "input"), (sampled.y, "output"))
+    )
+    simulation = Simulation(x, y, truth, key, start, dict(sampled.parameters))
+    return simulation if sampled.tumours is None else _put_beside(sampled.tumours, simulation)
+
+
+def _put_beside(tumours: Tumours, simulation: Simulation) -> Simulation:
+    """Put the columns of tumours before the simulated ones."""
+    x, y = (
+        pd.concat([before, after.set_axis(before.index)], axis=1)
+        for before, after in ((tumours.x, simulation.x), (tumours.y, simulation.y))
+    )
+    return replace(
+        simulation,
+        x=x,
+        y=y,
+        labels=tumours.labels,
+        parents=tumours.parents,
+        dropped=tumours.dropped,
     )

@@ -15,7 +15,7 @@ from rinn.simulation.layered import make_random_graph
 from rinn.simulation.logic import sample_logic, sample_or
 from rinn.simulation.matrix import sample_matrix
 from rinn.simulation.paper import paper_graph
-from rinn.simulation.samples import Sampled
+from rinn.simulation.samples import SAMPLES, Sampled
 
 Maker = Callable[..., Sampled]
 
@@ -42,14 +42,14 @@ def on_paper_graph(mechanism: str) -> Maker:
     """
     sample = MECHANISMS[mechanism]
 
-    def make(rng: np.random.Generator, samples: int, **given: Any) -> Sampled:
+    def make(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
         parameters = fill_parameters(mechanism, given, defaults_of(sample))
         return sample(rng, paper_graph(), samples, **parameters)
 
     return make
 
 
-def make_random(rng: np.random.Generator, samples: int, **given: Any) -> Sampled:
+def make_random(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
     """Draw a random graph and rows from it.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import networkx as nx
@@ -12,6 +12,10 @@ import pandas as pd
 
 from rinn.errors import InputError
 from rinn.graphs import ROLES
+from rinn.records import Dropped
+
+# Rows of a dataset unless the user asks for another number.
+SAMPLES = 5000
 
 # Numbers held at once while rows are drawn: 8 MiB of doubles, small enough to stay in the cache.
 BLOCK_NUMBERS = 2**20
@@ -22,8 +26,9 @@ class Simulation:
     """Rows drawn from a known graph; `truth` is that graph, `parameters` how the rows were made.
 
     `x` and `y` have one row for each sample and one column for each input or output of `truth`;
-    columns that no known cause made come before them. `labels` tells what else is known of the
-    samples, such as their tissue.
+    columns beside the simulated block come before them. `labels` tells what else is known of the
+    samples, such as their tissue. `parents` lists which of the columns beside the block cause
+    which; they are no part of `truth`. `dropped` lists samples of the user's tables left out.
     """
 
     x: pd.DataFrame
@@ -33,22 +38,38 @@ class Simulation:
     seed: int
     parameters: dict[str, Any]
     labels: pd.DataFrame | None = None
+    parents: pd.DataFrame | None = None
+    dropped: tuple[Dropped, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tumours:
+    """Columns that stand before those of a simulated block, generated or from the user's tables.
+
+    The rows of `x` and `y` are the same samples; an index other than 0, 1, 2 and so on holds their
+    ids. `parameters` tells how they were made, the rest is as in `Simulation`.
+    """
+
+    x: pd.DataFrame
+    y: pd.DataFrame
+    labels: pd.DataFrame | None = None
+    parents: pd.DataFrame | None = None
+    dropped: tuple[Dropped, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sampled:
     """What a mechanism gives back: rows, the graph with what was drawn for it, its parameters.
 
-    `inputs` and `outputs` name the columns where the rows hold more than the graph's nodes.
+    `tumours` are the columns to put before these rows, if any.
     """
 
     x: np.ndarray  # [sample, input]
     y: np.ndarray  # [sample, output]
     graph: nx.DiGraph
     parameters: dict[str, Any]
-    inputs: tuple[str, ...] | None = None
-    outputs: tuple[str, ...] | None = None
-    labels: pd.DataFrame | None = None
+    tumours: Tumours | None = None
 
 
 @dataclass(frozen=True)

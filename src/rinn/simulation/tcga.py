@@ -1,155 +1,202 @@
-"""Tumours like those of TCGA beside a simulated block: alterations, expression, tissue of origin.
+"""A simulated block beside tumours: generated ones like those of TCGA, or the user's own.
 
-A generator, not data: class sizes, alteration frequencies, co-altered blocks and expression
+The generator is no data: class sizes, alteration frequencies, co-altered blocks and expression
 factors follow published summary statistics of 500 tumours with 634 somatic genome alterations
 (SGA) and 68 differentially expressed genes (DEG). Both depend on the tissue and, given the
-tissue, not on each other: only the simulated block has causes to be found.
+tissue, not on each other, unless `parents` are asked for: only the simulated block has causes to
+be found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from statistics import NormalDist
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
-from rinn.simulation.checks import check_count, fill_parameters
+from rinn.errors import InputError
+from rinn.simulation.beside import load_tumours
+from rinn.simulation.checks import check_count, check_range, fill_parameters
 from rinn.simulation.mechanisms import MECHANISMS, Maker, defaults_of
 from rinn.simulation.paper import paper_graph
-from rinn.simulation.samples import BLOCK_NUMBERS, Sampled
-
-SGAS, DEGS = 634, 68
-
-# Shares, burdens, frequencies, block sizes and prevalences are published numbers; the other
-# constants were chosen by hand so that `check_block` finds the published correlations.
-
-# Share of each tissue class among the tumours (the last one rounded up for a sum of 1), and its
-# mean number of alterations.
-SHARES = np.array(
-    [.060, .062, .134, .060, .043, .045, .053, .107, .089, .049, .091, .107, .029, .071]
-)  # fmt: skip
-BURDENS = np.array(
-    [19.1, 24.5, 15.0, 21.5, 13.4, 13.4, 14.5, 18.8, 12.9, 9.8, 22.4, 5.6, 19.3, 5.7]
+from rinn.simulation.population import (
+    BLOCKS,
+    BURDEN_SPREAD,
+    DEGS,
+    LINK,
+    REACH,
+    SCATTER,
+    SGAS,
+    SHARES,
+    Population,
+    draw_population,
 )
-# Frequencies over all tissues: two log-normals (genes, mean and spread of the logarithm).
-FREQUENCIES = ((551, -4.357, 0.611), (83, -2.697, 0.621))
-# The most altered gene stands apart from them.
-LEAST_FREQUENCY, MOST_FREQUENCY = 0.002, 0.49
-# How unevenly a gene is spread over tissues, and a tumour's burden over its tissue: gamma shapes.
-TISSUE_SHAPE, TUMOUR_SHAPE = 1.0, 5.5
-# Genes at home in one tissue: how many, and their weight there and elsewhere.
-HALLMARKS, HALLMARK_HOME, HALLMARK_ELSEWHERE = 40, 3.5, 0.3
-# Genes altered together: how many in each block, and how a member follows its block's event.
-BLOCKS = (21, 18, 16, 12, 8, 8, 7, 7, 6, 6, 6, 5, *[4] * 5, *[3] * 4, *[2] * 7)
-# The rarest and the most frequent genes are in no block.
-RARE, TOP = 200, 8
-FOLLOWS, PRIVATE = (0.6, 0.95), 0.15
-# Share of tumours with a DEG: quantiles over the DEGs at these levels.
-LEVELS = (0, 0.01, 0.05, 0.1, 0.25, 0.42, 0.43, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
-PREVALENCES = (
-    .170, .175, .184, .195, .232, .280, .322, .398, .490, .557, .588, .683, .690
-)  # fmt: skip
-# Log-odds of a DEG: spread of the tissue's level, of its factors, and of what is left.
-LEVEL, FACTORS, REST = 1.9, (4.0, 3.1, 2.8, 3.1, 1.2), 0.5
+from rinn.simulation.samples import BLOCK_NUMBERS, SAMPLES, Sampled, Tumours
 
-
-@dataclass(frozen=True)
-class Population:
-    """What the tumours are drawn from, by tissue; `block` is -1 for a gene in no block."""
-
-    sga_rates: np.ndarray  # [tissue, sga]
-    block_rates: np.ndarray  # [tissue, block]
-    block: np.ndarray  # [sga]
-    follows: np.ndarray  # [sga]
-    deg_chances: np.ndarray  # [tissue, deg]
+# Parents that a DEG can have, and how often these are altered: no table of a few hundred rows
+# shows the effect of a rarer one.
+MOST_PARENTS, LEAST_FREQUENCY_OF_PARENTS = 3, 0.05
+STRENGTH = (0.3, 0.7)
+OPTIONS = ("parents", "strength", "x_block", "y_block")
 
 
 def beside_tumours(mechanism: str) -> Maker:
-    """Build the maker of a dataset that hides a simulated block behind TCGA-like tumours.
+    """Build the maker of a dataset that hides a simulated block behind tumours.
 
     The block is the mechanism's dataset on the ground-truth graph, row by row the same as alone
-    with the same seed. Its 16 inputs and 16 outputs are the last columns.
+    with the same seed. Its 16 inputs and 16 outputs are the last columns. The columns before them
+    are those of `sample_tumours`, which takes `parents` and `strength`, or the tables `x_block`
+    and `y_block`, as `load_tumours` reads them. With tables there are as many rows as the two
+    have in common, or the first of them where fewer samples are asked for.
 
     Args:
         mechanism: a name in `MECHANISMS` whose rows are zeros and ones.
 
     Returns:
-        A function of the random generator, the number of samples and the mechanism's parameters.
+        A function of the random generator, the number of samples and the parameters.
 
     Example:
         >>> sampled = beside_tumours("or")(np.random.default_rng(0), 3)
-        >>> sampled.x.shape, sampled.y.shape, sampled.inputs[-1]
-        ((3, 650), (3, 84), 'x15')
+        >>> sampled.x.shape, sampled.tumours.x.shape, sampled.tumours.y.shape
+        ((3, 16), (3, 634), (3, 68))
     """
     sample = MECHANISMS[mechanism]
 
-    def make(rng: np.random.Generator, samples: int, **given: Any) -> Sampled:
-        parameters = fill_parameters(f"tcga-{mechanism}", given, defaults_of(sample))
-        x, y, labels = sample_tumours(rng.spawn(1)[0], samples)
-        simulated = sample(rng, paper_graph(), samples, **parameters)
-        roles = list(simulated.graph.nodes(data="role"))
+    def make(rng: np.random.Generator, samples: int | None = None, **given: Any) -> Sampled:
+        own = defaults_of(sample)
+        filled = fill_parameters(f"tcga-{mechanism}", given, {**own, **dict.fromkeys(OPTIONS)})
+        options = {name: filled[name] for name in OPTIONS if filled[name] is not None}
+        of_tumours = rng.spawn(1)[0]
+        if "x_block" in options or "y_block" in options:
+            tumours = _take_tables(samples, **options)
+        else:
+            tumours = sample_tumours(of_tumours, SAMPLES if samples is None else samples, **options)
+        simulated = sample(rng, paper_graph(), len(tumours.x), **{n: filled[n] for n in own})
         return replace(
             simulated,
-            x=np.hstack([x, simulated.x]),
-            y=np.hstack([y, simulated.y]),
-            inputs=(*x.columns, *(node for node, role in roles if role == "input")),
-            outputs=(*y.columns, *(node for node, role in roles if role == "output")),
-            labels=labels,
+            parameters={**simulated.parameters, **tumours.parameters},
+            tumours=tumours,
         )
 
     return make
 
 
+def _take_tables(
+    samples: int | None, x_block: Any = None, y_block: Any = None, **others: Any
+) -> Tumours:
+    """Read the user's tables; what is about generated tumours is refused beside them."""
+    for name, value in others.items():
+        raise InputError(
+            f"{name} must be left out where x_block and y_block take the place of generated "
+            f"tumours, but {value!r} was given; leave it or the tables out"
+        )
+    return load_tumours(x_block, y_block, samples=samples, taken=set(paper_graph()))
+
+
 def sample_tumours(
-    rng: np.random.Generator, samples: int, *, block: int | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    rng: np.random.Generator,
+    samples: int,
+    *,
+    parents: int = 0,
+    strength: tuple[float, float] | None = None,
+    block: int | None = None,
+) -> Tumours:
     """Draw tumours of 14 tissues with 634 alterations and 68 expression changes.
 
     An alteration happens in tumour t of tissue k with probability 1 - exp(-m_t r_k), where m_t is
-    the tumour's own burden; members of a co-altered block follow one event together. A DEG is
-    drawn from its tissue's probability alone.
+    the tumour's own burden. Members of a co-altered block follow one event together, near ones
+    more often than distant ones. No tumour is without an alteration.
+
+    A DEG has the log-odds of its tissue, moved by the tumour's own scatter. With `parents`, each
+    DEG has none to so many alterations as causes, drawn among those of at least 5 % of the
+    tumours: P(DEG = 1) = 1 - (1 - p) prod (1 - s), over its parents that are altered. The rest
+    of the tumours is the same with and without, so that DEGs with causes are more frequent than
+    the published ones.
 
     Args:
         rng: where the random numbers come from.
         samples: how many tumours to draw.
+        parents: how many alterations a DEG can have as causes, at most 3; 0 gives none to any.
+        strength: the range of s, evenly drawn for each cause; (0.3, 0.7) by default.
         block: rows worked on at once; changes the memory used, not the result.
 
     Returns:
-        Alterations sga0.., expression changes deg0.. and the column `tissue`, row by row.
+        Alterations sga0.., expression changes deg0.. and the column `tissue`, row by row; with
+        `parents`, a table of `sga`, `deg` and `strength`.
 
     Raises:
-        InputError: samples is not a whole number of at least 1.
+        InputError: an argument is out of range, or `strength` is given without `parents`.
 
     Example:
-        >>> x, y, labels = sample_tumours(np.random.default_rng(0), 4)
-        >>> x.shape, y.shape, list(labels.columns)
+        >>> tumours = sample_tumours(np.random.default_rng(0), 4)
+        >>> tumours.x.shape, tumours.y.shape, list(tumours.labels.columns)
         ((4, 634), (4, 68), ['tissue'])
     """
     check_count("samples", samples)
-    of_population, of_lots, of_burdens = rng.spawn(3)
-    population = _draw_population(of_population)
+    options = _check_parents(parents, strength)
+    of_population, of_lots, of_scatter, of_parents = rng.spawn(4)
+    population = draw_population(of_population)
+    effects = _draw_parents(of_parents, population.frequencies, **options) if options else []
     x = np.empty((samples, SGAS), np.int8, order="F")
     y = np.empty((samples, DEGS), np.int8, order="F")
     tissue = np.empty(samples, np.int8)
+    # One uniform number for each decision, taken row by row: fewer rows are the first of more.
+    parts = np.cumsum([1, 1, 1, len(BLOCKS), len(BLOCKS), SGAS, DEGS])
     for rows in _split(samples, block or BLOCK_NUMBERS // SGAS):
         count = rows.stop - rows.start
-        # One uniform number for each decision, taken row by row: fewer rows are the first of more.
-        lots = of_lots.random((count, 1 + len(BLOCKS) + SGAS + DEGS), dtype=np.float32)
-        lot, lots_block, lots_sga, lots_deg = np.split(
-            lots, [1, 1 + len(BLOCKS), 1 + len(BLOCKS) + SGAS], axis=1
-        )
-        tissue[rows] = np.searchsorted(np.cumsum(SHARES)[:-1], lot[:, 0], side="right")
-        burden = of_burdens.gamma(TUMOUR_SHAPE, 1 / TUMOUR_SHAPE, count).astype(np.float32)
-        x[rows] = _draw_sgas(population, tissue[rows], burden, lots_block, lots_sga)
-        y[rows] = lots_deg < population.deg_chances[tissue[rows]]
-    return (
-        pd.DataFrame(x, columns=[f"sga{i}" for i in range(SGAS)]),
-        pd.DataFrame(y, columns=[f"deg{i}" for i in range(DEGS)]),
-        pd.DataFrame({"tissue": [f"t{k}" for k in tissue]}),
+        lots = of_lots.random((count, parts[-1]), dtype=np.float32)
+        of_tissue, of_burden, *of_sgas, of_degs = np.split(lots, parts[:-1], axis=1)
+        tissue[rows] = np.searchsorted(np.cumsum(SHARES)[:-1], of_tissue[:, 0], side="right")
+        burden = 1 + BURDEN_SPREAD * (2 * of_burden - 1)  # [row, 1]
+        x[rows] = _draw_sgas(population, tissue[rows], burden, *of_sgas)
+        absent = 1 - _chance_of_degs(of_scatter, population, tissue[rows])
+        for sga, deg, weight in effects:
+            absent[:, deg] *= 1 - weight * x[rows, sga]
+        y[rows] = of_degs >= absent
+    return Tumours(
+        x=pd.DataFrame(x, columns=[f"sga{i}" for i in range(SGAS)]),
+        y=pd.DataFrame(y, columns=[f"deg{i}" for i in range(DEGS)]),
+        labels=pd.DataFrame({"tissue": [f"t{k}" for k in tissue]}),
+        parents=_list_parents(effects) if options else None,
+        parameters=options,
     )
+
+
+def _check_parents(parents: int, strength: tuple[float, float] | None) -> dict[str, Any]:
+    """Check what was asked for; nothing where there are to be no parents."""
+    most = check_count("parents", parents, least=0, most=MOST_PARENTS)
+    if most == 0 and strength is not None:
+        raise InputError(
+            f"strength must come with parents of 1 to {MOST_PARENTS}, but {strength!r} was given "
+            f"without; add parents, or leave strength out"
+        )
+    if most == 0:
+        return {}
+    ends = STRENGTH if strength is None else check_range("strength", strength, most=1)
+    return {"parents": most, "strength": ends}
+
+
+def _draw_parents(
+    rng: np.random.Generator,
+    frequencies: np.ndarray,
+    parents: int,
+    strength: tuple[float, float],
+) -> list[tuple[int, int, float]]:
+    """Draw the causes of each DEG among the alterations that are not rare: sga, deg, strength."""
+    often = np.flatnonzero(frequencies >= LEAST_FREQUENCY_OF_PARENTS)
+    effects = []
+    for deg, count in enumerate(rng.integers(parents + 1, size=DEGS)):
+        for sga in np.sort(rng.choice(often, count, replace=False)):
+            effects.append((int(sga), deg, float(rng.uniform(*strength))))
+    return effects
+
+
+def _list_parents(effects: list[tuple[int, int, float]]) -> pd.DataFrame:
+    rows = [(f"sga{sga}", f"deg{deg}", weight) for sga, deg, weight in effects]
+    return pd.DataFrame(rows, columns=["sga", "deg", "strength"])
 
 
 def _split(samples: int, rows: int) -> Iterator[slice]:
@@ -161,106 +208,41 @@ def _draw_sgas(
     population: Population,
     tissue: np.ndarray,
     burden: np.ndarray,
-    lots_block: np.ndarray,
-    lots_sga: np.ndarray,
+    of_link: np.ndarray,
+    of_events: np.ndarray,
+    of_reach: np.ndarray,
+    of_sgas: np.ndarray,
 ) -> np.ndarray:
     """Draw the alterations [row, sga]: own events, and in a block those that follow it."""
-    events = lots_block < -np.expm1(-population.block_rates[tissue] * burden[:, None])
-    absent = np.exp(-population.sga_rates[tissue] * burden[:, None])  # [row, sga]
+    linked = of_link < LINK  # [row, 1]
+    of_events, of_reach = (_link(linked, lots) for lots in (of_events, of_reach))
+    events = of_events < -np.expm1(-population.block_rates[tissue] * burden)  # [row, block]
+    rates = population.sga_rates[tissue] * burden  # [row, sga]
+    absent = np.exp(-rates)
     members = np.flatnonzero(population.block >= 0)
-    absent[:, members] *= 1 - population.follows[members] * events[:, population.block[members]]
-    return lots_sga >= absent
+    block, place = population.block[members], population.places[members]
+    # An event begins at either end of its block and reaches a random way along it.
+    way = 2 * REACH * of_reach[:, block]
+    reached = np.where(way < REACH, place <= way, 1 - place <= way - REACH)
+    absent[:, members] *= 1 - population.follows[members] * (events[:, block] & reached)
+    altered = of_sgas >= absent
+    # A tumour without any gets the one that was nearest to happen.
+    none = np.flatnonzero(~altered.any(axis=1))
+    waits = -np.log(np.maximum(of_sgas[none], np.finfo(np.float32).tiny)) / rates[none]
+    altered[none, waits.argmin(axis=1)] = True
+    return altered
 
 
-def _draw_population(rng: np.random.Generator) -> Population:
-    """Draw the rates of alterations and the probabilities of DEGs of each tissue."""
-    frequency, block = _draw_genes(rng)
-    lean = rng.gamma(TISSUE_SHAPE, 1 / TISSUE_SHAPE, (len(SHARES), SGAS))  # [tissue, sga]
-    for gene in rng.choice(np.argsort(frequency)[-2 * HALLMARKS :], HALLMARKS, replace=False):
-        home = rng.integers(len(SHARES))
-        lean[:, gene] *= HALLMARK_ELSEWHERE
-        lean[home, gene] = HALLMARK_HOME
-    for number in range(len(BLOCKS)):
-        members = np.flatnonzero(block == number)
-        lean[:, members] = lean[:, members[:1]]
-    rates = _fit_rates(lean * frequency, frequency)
-    blocks = np.stack(
-        [rates[:, block == number].mean(axis=1) for number in range(len(BLOCKS))], axis=1
-    )  # [tissue, block]
-    own = np.where(block >= 0, PRIVATE, 1.0)
-    return Population(
-        (rates * own).astype(np.float32),
-        (blocks * (1 - PRIVATE) / np.mean(FOLLOWS)).astype(np.float32),
-        block,
-        rng.uniform(*FOLLOWS, SGAS).astype(np.float32),
-        _draw_deg_chances(rng).astype(np.float32),
-    )
+def _link(linked: np.ndarray, lots: np.ndarray) -> np.ndarray:
+    """Give the second block the lot [row, block] of the first where they are linked."""
+    first, second, others = np.split(lots, [1, 2], axis=1)
+    return np.hstack([first, np.where(linked, first, second), others])
 
 
-def _draw_genes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the frequency and the block of each gene; a block's genes are alike and adjacent."""
-    frequency = np.sort(
-        np.concatenate(
-            [
-                np.exp([NormalDist(mean, sd).inv_cdf((i + 0.5) / count) for i in range(count)])
-                for count, mean, sd in FREQUENCIES
-            ]
-        ).clip(LEAST_FREQUENCY, MOST_FREQUENCY)
-    )
-    frequency[-1] = MOST_FREQUENCY
-    # Units that stay together, cut from the genes in the order of their frequency.
-    singles = SGAS - sum(BLOCKS) - RARE - TOP
-    sizes = [*[1] * RARE, *rng.permutation([*BLOCKS, *[1] * singles]), *[1] * TOP]
-    ends = np.cumsum(sizes)
-    units = [np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-    order = [units[i] for i in rng.permutation(len(units))]
-    number = 0
-    block = []
-    for unit in order:
-        block.append(np.full(len(unit), number if len(unit) > 1 else -1))
-        number += len(unit) > 1
-    return frequency[np.concatenate(order)], np.concatenate(block)
-
-
-def _fit_rates(rates: np.ndarray, frequency: np.ndarray) -> np.ndarray:
-    """Scale rates [tissue, sga] until genes have their frequency and tissues their burden."""
-    wanted = BURDENS * frequency.sum() / (SHARES @ BURDENS)
-    for _ in range(30):
-        rates = rates * frequency / (SHARES @ _expect(rates))
-        rates = rates * (wanted / _expect(rates).sum(axis=1))[:, None]
-    return rates
-
-
-def _expect(rates: np.ndarray) -> np.ndarray:
-    """P(altered) over tumours whose burden is gamma distributed with mean 1."""
-    return 1 - (1 + rates / TUMOUR_SHAPE) ** -TUMOUR_SHAPE
-
-
-def _draw_deg_chances(rng: np.random.Generator) -> np.ndarray:
-    """Draw P(DEG = 1) [tissue, deg] from a level and five factors of the tissue."""
-    spreads = np.array([LEVEL, *FACTORS])
-    scores = rng.standard_normal((len(SHARES), len(spreads)))  # [tissue, factor]
-    # Centred and made independent over the tumours: 14 draws by chance would not be.
-    scores -= SHARES @ scores
-    covariance = scores.T @ (SHARES[:, None] * scores)
-    scores = np.linalg.solve(np.linalg.cholesky(covariance), scores.T).T
-    loadings = rng.standard_normal((len(spreads), DEGS))
-    loadings[0] = 1
-    logits = scores @ (spreads[:, None] * loadings)  # [tissue, deg]
-    logits += rng.normal(0, REST, logits.shape)
-    levels = (rng.permutation(DEGS) + rng.random(DEGS)) / DEGS
-    return _shift_to(logits, np.interp(levels, LEVELS, PREVALENCES))
-
-
-def _shift_to(logits: np.ndarray, prevalence: np.ndarray) -> np.ndarray:
-    """Shift the log-odds of each DEG until its probability over all tissues is as wanted."""
-    low, high = np.full(DEGS, -40.0), np.full(DEGS, 40.0)
-    for _ in range(50):
-        middle = (low + high) / 2
-        over = SHARES @ _squash(logits + middle) > prevalence
-        low, high = np.where(over, low, middle), np.where(over, middle, high)
-    return _squash(logits + low)
-
-
-def _squash(logits: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-logits))
+def _chance_of_degs(
+    rng: np.random.Generator, population: Population, tissue: np.ndarray
+) -> np.ndarray:
+    """P(DEG = 1) [row, deg] of the tissue, moved by the tumour's own scatter along the factors."""
+    factors = len(population.deg_loadings)
+    scatter = rng.standard_normal((len(tissue), factors), dtype=np.float32)  # [row, factor]
+    return expit(population.deg_logits[tissue] + SCATTER * scatter @ population.deg_loadings)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.graphfiles import load_graph, write_graph
 from rinn.simulation.samples import Simulation
 
-FILES = ("x.csv", "y.csv", "truth.json")
-LABELS = "tissue.csv"
+TRUTH = "truth.json"
 
 
 def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool = False) -> None:
-    """Write x.csv, y.csv and truth.json, and tissue.csv where the samples have labels.
+    """Write x.csv, y.csv and truth.json, and tissue.csv and parents.csv where they are known.
 
-    truth.json comes last: where it is, the others are whole.
+    Sample ids become the first column of x.csv and y.csv. tissue.csv has the label of each sample,
+    parents.csv the causes outside the simulated block: `sga`, `deg`, `strength`. truth.json, the
+    graph of the simulated block alone, comes last: where it is, the others are whole.
 
     Args:
         simulation: the rows and their graph.
@@ -28,22 +31,22 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
     Raises:
         InputError: the folder holds such files already, or cannot be written.
     """
-    files = FILES if simulation.labels is None else (*FILES, LABELS)
-    there = [name for name in files if (folder / name).exists()]
-    if same_is_fine and "truth.json" in there and _is_same(simulation, folder):
+    tables = _list_tables(simulation)
+    there = [name for name in (*tables, TRUTH) if (folder / name).exists()]
+    if same_is_fine and TRUTH in there and _is_same(simulation, folder):
         return
-    if there and not (same_is_fine and "truth.json" not in there):
+    if there and not (same_is_fine and TRUTH not in there):
         raise InputError(
             f"--out must not hold a dataset yet, but {folder / there[0]} is there; choose another "
             f"folder or remove it"
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / "x.csv", simulation.x.to_csv(index=False).encode())
-        replace_file(folder / "y.csv", simulation.y.to_csv(index=False).encode())
-        if simulation.labels is not None:
-            replace_file(folder / LABELS, simulation.labels.to_csv(index=False).encode())
-        write_graph(simulation.truth, folder / "truth.json")
+        for name, table in tables.items():
+            has_ids = not isinstance(table.index, pd.RangeIndex)
+            text = table.to_csv(index=has_ids, index_label="sample" if has_ids else None)
+            replace_file(folder / name, text.encode())
+        write_graph(simulation.truth, folder / TRUTH)
     except OSError as error:
         raise InputError(
             f"--out must be a folder that can be written, but {folder} cannot ({error.strerror}); "
@@ -51,6 +54,17 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
         ) from None
 
 
+def _list_tables(simulation: Simulation) -> dict[str, pd.DataFrame]:
+    """The tables to write, by file name."""
+    tables = {
+        "x.csv": simulation.x,
+        "y.csv": simulation.y,
+        "tissue.csv": simulation.labels,
+        "parents.csv": simulation.parents,
+    }
+    return {name: table for name, table in tables.items() if table is not None}
+
+
 def _is_same(simulation: Simulation, folder: Path) -> bool:
-    found = load_graph(folder / "truth.json").graph
+    found = load_graph(folder / TRUTH).graph
     return json.dumps(found, sort_keys=True) == json.dumps(simulation.truth.graph, sort_keys=True)

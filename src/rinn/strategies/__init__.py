@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rinn.config import RunSettings, Trial
 from rinn.errors import InputError, suggest
 from rinn.problem import Problem
+from rinn.strategies.dbn import BELIEF, plan_dbn
+from rinn.strategies.dm import detect_dm
+from rinn.strategies.dnn import plan_dnn
+from rinn.strategies.esc import EVOLUTION, plan_esc
 from rinn.strategies.rinn import plan_rinn
+from rinn.strategies.strategy import Detected, Detection, Networks, Strategy
 
-STRATEGIES: dict[str, Callable[[RunSettings, Problem], list[Trial]]] = {
-    "rinn": plan_rinn,
+__all__ = [
+    "STRATEGIES",
+    "Detected",
+    "Detection",
+    "Networks",
+    "Strategy",
+    "find_strategy",
+    "plan_trials",
+]
+
+STRATEGIES: dict[str, Strategy] = {
+    "rinn": Networks("redundant-input neural networks", plan_rinn),
+    "dnn": Networks("plain feed-forward networks", plan_dnn),
+    "dbn": Networks("deep belief networks on the outputs alone", plan_dbn, BELIEF, True),
+    "esc": Networks("constrained evolution of redundant-input networks", plan_esc, EVOLUTION),
+    "dm": Detection("Detect MIMIC", detect_dm),
 }
+
+
+def find_strategy(settings: RunSettings) -> Strategy:
+    """Look a run's strategy up.
+
+    Raises:
+        InputError: the strategy is unknown, or a setting belongs to another.
+    """
+    if settings.strategy not in STRATEGIES:
+        raise InputError(
+            f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"
+            f"{suggest(settings.strategy, STRATEGIES, listed=False)}"
+        )
+    strategy = STRATEGIES[settings.strategy]
+    for name in ("alpha_pc", "alpha_sober"):
+        if isinstance(strategy, Networks) and getattr(settings, name) is not None:
+            raise InputError(
+                f"{name} must be given with the strategy dm only, got {getattr(settings, name)} "
+                f"with {settings.strategy!r}; leave it out"
+            )
+    return strategy
 
 
 def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
@@ -22,14 +60,13 @@ def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
         problem: its data, whose scale the L1 rates follow.
 
     Returns:
-        Trials, both splits of a setting next to each other.
+        Trials, the splits of a setting next to each other; none where the strategy trains no
+        networks.
 
     Raises:
         InputError: the strategy is unknown.
     """
-    if settings.strategy not in STRATEGIES:
-        raise InputError(
-            f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"
-            f"{suggest(settings.strategy, STRATEGIES, listed=False)}"
-        )
-    return STRATEGIES[settings.strategy](settings, problem)
+    strategy = find_strategy(settings)
+    if isinstance(strategy, Detection):
+        return []
+    return strategy.plan(settings, problem)

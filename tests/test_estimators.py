@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import rinn.estimator
+import rinn.estimators.base
 from rinn import RINN, InputError
 from rinn.devices import find_devices
-from rinn.estimator import Reading
+from rinn.estimators.predictors import Reading
 from rinn.evaluation import find_activities, predict_samples
 
 TINY = {"trials": 2, "epochs": 5, "device": "cpu"}
@@ -36,7 +36,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 def one_device():
     """Train on one core: programs are compiled for each device, which is most of the time here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rinn.estimator, "find_devices", lambda word: find_devices(word)[:1])
+        patch.setattr(rinn.estimators.base, "find_devices", lambda word: find_devices(word)[:1])
         yield
 
 

@@ -1,0 +1,7 @@
+"""The search for a latent graph as scikit-learn estimators, one for each strategy."""
+
+from rinn.estimators.dbn import DBN
+from rinn.estimators.dm import DM
+from rinn.estimators.predictors import DNN, ESC, RINN
+
+__all__ = ["DBN", "DM", "DNN", "ESC", "RINN"]

@@ -1,0 +1,147 @@
+"""What the estimators of every strategy share: parameters, tables, and the graph."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from rich.console import Console
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from rinn.config import KEPT, RunSettings, check_device, check_number
+from rinn.devices import find_devices
+from rinn.errors import InputError
+from rinn.frames import find_names, match_rows
+from rinn.graphs import by_role
+from rinn.pairing import MIN_SAMPLES, pair_tables
+from rinn.pipeline import Fit, fit_data, plan_run
+from rinn.progress import TrainingProgress
+from rinn.records import Data
+from rinn.tables import Table
+
+FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
+
+
+class GraphEstimator(BaseEstimator):
+    """Checks parameters and tables, and keeps the graph of a search."""
+
+    _strategy: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        budget: str = "default",
+        trials: int | None = None,
+        epochs: int | None = None,
+        keep: int = KEPT,
+        loss: str = "auto",
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = 0,
+        min_samples: int = MIN_SAMPLES,
+        verbose: bool = False,
+    ) -> None:
+        self.budget = budget
+        self.trials = trials
+        self.epochs = epochs
+        self.keep = keep
+        self.loss = loss
+        self.device = device
+        self.random_state = random_state
+        self.min_samples = min_samples
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Search, select, and read one latent graph out of what was selected.
+
+        Args:
+            X: the inputs, [sample, input]; a DataFrame or an array.
+            Y: the outputs, [sample, output], or [sample] for a single one.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            InputError: a parameter is wrong, or the tables cannot be learnt from; a ValueError.
+        """
+        settings = self._check_parameters()
+        data = self._check_tables(X, Y)
+        fit = self._search(data, settings)
+        self.graph_ = fit.latent.graph
+        self.latents_ = by_role(fit.latent.graph, "latent")
+        self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
+        self.trials_ = fit.trials
+        self.dropped_ = data.dropped
+        self._keep(fit)
+        return self
+
+    def _search(self, data: Data, settings: RunSettings) -> Fit:
+        total = len(plan_run(data, settings)[1])
+        devices = find_devices(self.device)
+        with TrainingProgress(total, Console(stderr=True), quiet=not self.verbose) as progress:
+            return fit_data(data, settings, devices, report=progress)
+
+    def _keep(self, fit: Fit) -> None:
+        """Keep what only some strategies give."""
+
+    def _check_parameters(self) -> RunSettings:
+        check_device(self.device)
+        check_number("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
+        if isinstance(self.random_state, numbers.Integral):
+            seed = as_plain(self.random_state)
+            check_number("random_state", seed, 0)
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return RunSettings(
+            budget=self.budget,
+            trials=as_plain(self.trials),
+            epochs=as_plain(self.epochs),
+            keep=as_plain(self.keep),
+            loss=self.loss,
+            seed=seed,
+            strategy=self._strategy,
+        )
+
+    def _check_tables(self, X: Any, Y: Any) -> Data:
+        """Check X and Y by scikit-learn's rules, then by those of every run."""
+        if Y is None:
+            raise InputError(
+                f"Y must be a table of outputs, as {type(self).__name__} requires y to be passed, "
+                f"but the target y is None; call fit(X, Y)"
+            )
+        X, Y = match_rows(X, Y)
+        inputs, outputs = find_names(X, "X"), find_names(Y, "Y")
+        x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
+        y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+        self._is_single = y.ndim == 1
+        y = y[:, None] if self._is_single else y
+        x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
+        y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
+        data = pair_tables(x_table, y_table, least=self.min_samples)
+        self._x_varies = _find_kept(x_table, data, "X")
+        self._y_varies = _find_kept(y_table, data, "Y")
+        self._y_first = y[0].copy()
+        return data
+
+
+class NetworkEstimator(GraphEstimator):
+    """An estimator whose strategy trains networks."""
+
+    def _keep(self, fit: Fit) -> None:
+        self.networks_ = fit.kept
+        self.test_scores_ = fit.test
+        self._loss = fit.problem.loss
+        self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
+
+
+def as_plain(value: Any) -> Any:
+    """Turn NumPy's whole numbers, as a grid of parameters has them, into Python's."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return int(value) if is_whole else value
+
+
+def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
+    dropped = {column.name for column in data.dropped if column.table == label}
+    return np.array([name not in dropped for name in table.columns])

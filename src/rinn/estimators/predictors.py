@@ -1,0 +1,220 @@
+"""Estimators whose networks lead from the inputs through the latents to the outputs."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.experimental
+import numpy as np
+from jaxtyping import Float
+from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rinn.estimators.base import NetworkEstimator
+from rinn.evaluation import find_activities, predict_samples
+from rinn.pipeline import Fit
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one hidden node is read as a latent: where it is, and its values while fitting."""
+
+    net: int
+    layer: int
+    hidden: int
+    sign: int
+    centre: float
+    spread: float
+
+
+class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstimator):
+    """An estimator whose networks lead from the inputs through the latents to the outputs."""
+
+    def _keep(self, fit: Fit) -> None:
+        super()._keep(fit)
+        self.readings_ = _read_members(fit)
+
+    def predict(self, X: Any) -> Float[np.ndarray, "sample ..."]:
+        """Predict the outputs: the mean over the kept networks.
+
+        Args:
+            X: the inputs, [sample, input], with the columns that `fit` has seen.
+
+        Returns:
+            Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
+            For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes.
+            An output that was constant in `fit` keeps its value.
+        """
+        x = self._scale_inputs(X)
+        with _in_double():
+            each = predict_samples(self.networks_, x, self._loss, self._y_scale)
+        found = each.mean(axis=0)
+        y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
+        y[:, self._y_varies] = found
+        return y[:, 0] if self._is_single else y
+
+    def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
+        """Compute the activity of each latent.
+
+        A latent's activity is the mean over the hidden nodes that stand for it, each brought to
+        mean 0 and standard deviation 1 over the samples it was fitted on, and turned so that it
+        raises the outputs. A latent that no hidden node stands for has the mean activity of the
+        latents it acts on, or 0 where there are none.
+
+        Args:
+            X: the inputs, [sample, input], with the columns that `fit` has seen.
+
+        Returns:
+            Activities, one column for each of `latents_`.
+        """
+        x = self._scale_inputs(X)
+        read: dict[str, list[np.ndarray]] = {latent: [] for latent in self.latents_}
+        for number, net in enumerate(self.networks_):
+            with _in_double():
+                values = find_activities(net, x)  # [layer, hidden, sample]
+            for latent, readings in self.readings_.items():
+                read[latent] += [_read(values, r) for r in readings if r.net == number]
+        found: dict[str, np.ndarray] = {}
+        for latent in reversed(self.latents_):  # effects first, for the latents without a node
+            below = [found[child] for child in self.graph_.successors(latent) if child in found]
+            parts = read[latent] or below or [np.zeros(x.shape[1])]
+            found[latent] = np.mean(parts, axis=0)
+        columns = [found[latent] for latent in self.latents_]
+        return np.stack(columns, axis=1) if columns else np.empty((x.shape[1], 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns of `transform`.
+
+        Args:
+            input_features: not used; scikit-learn passes it.
+
+        Returns:
+            The names of the latents.
+        """
+        check_is_fitted(self, "networks_")
+        return np.array(self.latents_, dtype=object)
+
+    def _scale_inputs(self, X: Any) -> Float[np.ndarray, "input sample"]:
+        check_is_fitted(self, "networks_")
+        x = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._x_scale.apply(x[:, self._x_varies]).T
+
+
+class RINN(Predictor):
+    """Learn the latent graph between two tables with redundant-input neural networks.
+
+    Many networks are trained on X and Y, the best and sparsest are kept, and one graph is read
+    out of them. `predict` gives the outputs that the kept networks expect on average, `transform`
+    the activity of each latent.
+
+    Parameters:
+        budget: "default", or "paper" for the search of Young, Andrews, Cooper and Lu (2020).
+        trials: how many networks to train; None means as many as the budget has.
+        epochs: the most epochs that a network is trained for; None means as the budget says.
+        keep: how many networks to keep.
+        loss: "bce" for outputs that are 0 or 1, "mse" for others, "auto" to look at Y.
+        device: "auto" (a GPU where there is one), "cpu" or "gpu".
+        random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
+            None or a RandomState draws one.
+        min_samples: with fewer samples than this, `fit` refuses; at least 10.
+        verbose: show the progress of the training on stderr.
+
+    Attributes:
+        graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`
+            and `frequency`.
+        latents_: names of the latents from causes to effects: the columns of `transform`.
+        inputs_: names of the inputs in the graph; constant columns of X are not among them.
+        outputs_: names of the outputs in the graph; constant columns of Y are not among them.
+        readings_: for each latent, the hidden nodes of the kept networks that stand for it.
+        networks_: the kept networks, the best first.
+        trials_: DataFrame with one row for each trained network.
+        test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
+            no network has seen.
+        dropped_: the constant columns that were left out.
+        n_features_in_: number of columns of X.
+        feature_names_in_: names of the columns of X, where X is a DataFrame.
+
+    Notes:
+        Rows of X and Y belong together in their order. Only where both are pandas objects whose
+        indexes differ, and neither index is the default 0, 1, 2 and so on, the indexes are taken
+        for sample ids, rows are matched by them, and a warning counts the rows without a partner.
+
+    Examples:
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("or", samples=200)
+        >>> model = RINN(trials=4, epochs=2, device="cpu").fit(data.x, data.y)
+        >>> model.predict(data.x).shape
+        (200, 16)
+        >>> model.transform(data.x).shape == (200, len(model.latents_))
+        True
+    """
+
+    _strategy = "rinn"
+
+
+class DNN(Predictor):
+    """Learn the latent graph between two tables with plain feed-forward networks.
+
+    The inputs enter the first hidden layer alone; how many layers there are is searched. All else,
+    parameters and attributes included, is as in `RINN`.
+
+    Examples:
+        >>> from rinn import DNN, make_dataset
+        >>> data = make_dataset("or", samples=200)
+        >>> DNN(trials=4, epochs=2, device="cpu").fit(data.x, data.y).predict(data.x).shape
+        (200, 16)
+    """
+
+    _strategy = "dnn"
+
+
+class ESC(Predictor):
+    """Learn the latent graph between two tables with redundant-input networks that evolve.
+
+    The weights are limited to legal values and found by the constrained evolutionary strategy of
+    Young, Andrews, Cooper and Lu (2020). `epochs` counts generations and `trials` populations,
+    the fittest network of each of which takes part in the selection. All else, parameters and
+    attributes included, is as in `RINN`.
+
+    Examples:
+        >>> from rinn import ESC, make_dataset
+        >>> data = make_dataset("or", samples=200)
+        >>> ESC(trials=2, epochs=2, device="cpu").fit(data.x, data.y).predict(data.x).shape
+        (200, 16)
+    """
+
+    _strategy = "esc"
+
+
+def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
+    """Measure each latent's hidden nodes over the samples outside the test set."""
+    x = fit.problem.x_scale.apply(fit.data.x[fit.problem.seen]).T  # [input, sample]
+    with _in_double():
+        values = [find_activities(net, x) for net in fit.kept]
+    readings: dict[str, tuple[Reading, ...]] = {}
+    for latent, members in fit.latent.members.items():
+        found = []
+        for m in members:
+            node = values[m.net][m.layer, m.hidden]  # [sample]
+            spread = float(node.std()) or 1.0
+            found.append(Reading(m.net, m.layer, m.hidden, m.sign, float(node.mean()), spread))
+        readings[latent] = tuple(found)
+    return readings
+
+
+def _read(
+    values: Float[np.ndarray, "layer hidden sample"], reading: Reading
+) -> Float[np.ndarray, " sample"]:
+    node = values[reading.layer, reading.hidden]
+    return reading.sign * (node - reading.centre) / reading.spread
+
+
+def _in_double() -> contextlib.AbstractContextManager[Any]:
+    """Compute in float64: in float32 a sample's last digits depend on the samples beside it."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    # Where older releases of JAX have it.
+    return jax.experimental.enable_x64(True)  # type: ignore[attr-defined]

@@ -1,0 +1,109 @@
+"""DM: Detect MIMIC, latents from tests of independence; both alphas are searched.
+
+The publication chose the alphas with sight of the truth. Without one, the graph is chosen that
+describes the data best for its number of edges, by the Bayesian information criterion.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from rinn.config import RunSettings
+from rinn.dm import ALPHAS_PC, ALPHAS_SOBER, Correlations, correlate, detect_from_correlations
+from rinn.errors import InputError
+from rinn.graphs import by_role, reach
+from rinn.records import Data
+from rinn.strategies.strategy import Detected
+
+
+def detect_dm(data: Data, settings: RunSettings) -> Detected:
+    """Find a graph for each pair of alphas, and choose one of them.
+
+    Args:
+        data: the two tables; every sample is used.
+        settings: of the run; an alpha that is None is searched over the published grid.
+
+    Returns:
+        The graphs, which may have cycles between latents; the one with the lowest BIC is chosen.
+
+    Raises:
+        InputError: a setting is given that DM does not have.
+    """
+    if settings.epochs is not None:
+        raise InputError(
+            f"epochs must not be given with the strategy dm, which trains nothing, got "
+            f"{settings.epochs}; leave it out"
+        )
+    correlations = correlate(data.x, data.y, data.inputs, data.outputs)
+    graphs, rows = [], []
+    for number, (alpha_pc, alpha_sober) in enumerate(_list_alphas(settings)):
+        graph = detect_from_correlations(correlations, alpha_pc=alpha_pc, alpha_sober=alpha_sober)
+        graphs.append(graph)
+        rows.append(
+            {
+                "trial": number,
+                "alpha_pc": alpha_pc,
+                "alpha_sober": alpha_sober,
+                "latents": len(by_role(graph, "latent")),
+                "edges": graph.number_of_edges(),
+                "bic": find_bic(graph, correlations),
+            }
+        )
+    table = pd.DataFrame(rows)
+    chosen = int(table["bic"].to_numpy().argmin())
+    return Detected(tuple(graphs), chosen, table.assign(kept=table.index == chosen))
+
+
+def find_bic(graph: nx.DiGraph, correlations: Correlations) -> float:
+    """BIC of a graph: n sum_o log(1 - R^2_o) + edges log n, the lower the better.
+
+    R^2_o is the share of output o's variance that the inputs which reach it explain in a linear
+    regression. Latents are not estimated: they count through their edges.
+
+    Args:
+        graph: from inputs through latents to outputs.
+        correlations: of the data.
+
+    Returns:
+        The criterion; 0 for a graph without edges.
+
+    Example:
+        >>> graph = nx.DiGraph([("a", "L1"), ("L1", "b")])
+        >>> nx.set_node_attributes(graph, dict(a="input", L1="latent", b="output"), "role")
+        >>> known = Correlations(np.array([[1.0, 0.6], [0.6, 1.0]]), 100, ("a",), ("b",))
+        >>> round(find_bic(graph, known), 2)
+        -35.42
+    """
+    reached = reach(graph)
+    shown = np.array([[o in reached[i] for o in correlations.outputs] for i in correlations.inputs])
+    inputs = len(correlations.inputs)
+    left = [
+        1 - _explained(correlations.matrix, np.flatnonzero(shown[:, o]), inputs + o)
+        for o in range(len(correlations.outputs))
+    ]
+    floor = np.finfo(float).eps
+    fit = correlations.samples * np.log(np.maximum(left, floor)).sum()
+    return float(fit + graph.number_of_edges() * np.log(correlations.samples))
+
+
+def _explained(
+    matrix: Float[np.ndarray, "column column"], causes: np.ndarray, effect: int
+) -> float:
+    """R^2 of a linear regression; inputs may be copies of one another."""
+    if not len(causes):
+        return 0.0
+    with_effect = matrix[causes, effect]
+    slopes = np.linalg.lstsq(matrix[np.ix_(causes, causes)], with_effect, rcond=None)[0]
+    return float(np.clip(slopes @ with_effect, 0.0, 1.0))
+
+
+def _list_alphas(settings: RunSettings) -> list[tuple[float, float]]:
+    """The published grid, or what is given."""
+    first = ALPHAS_PC if settings.alpha_pc is None else (settings.alpha_pc,)
+    second = ALPHAS_SOBER if settings.alpha_sober is None else (settings.alpha_sober,)
+    return list(itertools.product(first, second))[: settings.trials]

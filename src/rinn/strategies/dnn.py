@@ -1,0 +1,78 @@
+"""DNN: plain feed-forward networks with L1, whose depth is searched too."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from rinn.config import NetSettings, RunSettings, Trial
+from rinn.problem import Problem
+from rinn.strategies.planning import (
+    DEFAULT_SETS,
+    LARGE_WIDTHS,
+    MORE_SETS,
+    PAPER_EPOCHS,
+    count_sets,
+    draw_default,
+    draw_paper,
+    draw_seed,
+    is_large,
+    make_trials,
+)
+
+DEPTHS = (1, 2, 3, 4, 5)
+PAPER_RANDOM_SETS = 332
+
+
+def plan_dnn(settings: RunSettings, problem: Problem) -> list[Trial]:
+    """List the networks of a DNN search, each setting on both splits.
+
+    Args:
+        settings: budget `paper` has the authors' number of settings, 732 (and 100 more with
+            larger layers for large problems); they did not publish the space, so it is that of
+            RINN with one to five hidden layers: 332 random and 400 grid settings.
+        problem: the data.
+
+    Returns:
+        Trials; with `trials` given, the first so many.
+    """
+    rng = np.random.default_rng([settings.seed, 5])
+    if settings.budget == "paper":
+        return make_trials(_paper_nets(rng, problem), settings)
+    sets = range(count_sets(settings, DEFAULT_SETS))
+    depths = [DEPTHS[number % len(DEPTHS)] for number in sets]
+    return make_trials(
+        [draw_default(rng, problem, kind="plain", layers=depth) for depth in depths], settings
+    )
+
+
+def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]:
+    def draw(*widths: tuple[int, ...]) -> NetSettings:
+        return draw_paper(rng, *widths, kind="plain", layers=int(rng.choice(DEPTHS)))
+
+    drawn = [draw() for _ in range(PAPER_RANDOM_SETS)]
+    grid = itertools.product(
+        DEPTHS,
+        (8, 16),
+        (1e-2, 1e-3),
+        (0.05, 0.01, 0.005, 0.001, 0.0005),
+        ("relu", "sigmoid"),
+        ("adam", "rmsprop"),
+    )
+    gridded = [
+        NetSettings(
+            kind="plain",
+            layers=layers,
+            width=width,
+            learning_rate=learning_rate,
+            l1=l1,
+            activation=activation,
+            optimiser=optimiser,
+            seed=draw_seed(rng),
+            epochs=PAPER_EPOCHS,
+        )
+        for layers, width, learning_rate, l1, activation, optimiser in grid
+    ]
+    more = MORE_SETS if is_large(problem) else 0
+    return drawn + gridded + [draw(LARGE_WIDTHS) for _ in range(more)]

@@ -1,0 +1,99 @@
+"""What the plans of several strategies share: settings to trials, and the authors' ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rinn.config import SPLITS, EvolutionSettings, NetSettings, RunSettings, Trial
+from rinn.errors import InputError
+from rinn.problem import Problem, find_price
+
+DEFAULT_SETS = 64
+DEFAULT_EPOCHS = 300
+DEFAULT_L1 = {"mse": (0.75, 1.75), "bce": (0.4, 1.2)}
+PAPER_EPOCHS = 3000
+# With more inputs than this a problem is of the size of the paper's data 5 and 6, for which a
+# hundred more settings, with larger layers, are searched.
+MANY_INPUTS = 100
+MORE_SETS = 100
+SMALL_WIDTHS, LARGE_WIDTHS = (8, 10, 20), (20, 30, 50)
+
+
+def make_trials(
+    nets: Sequence[NetSettings | EvolutionSettings], settings: RunSettings, splits: int = SPLITS
+) -> list[Trial]:
+    """Number the trials, the splits of a setting next to each other.
+
+    Args:
+        nets: one setting each.
+        settings: `epochs` replaces what the settings say, `trials` takes the first so many.
+        splits: how many splits each setting is trained on.
+
+    Returns:
+        The trials.
+
+    Raises:
+        InputError: more trials are asked for than there are.
+    """
+    if settings.epochs is not None:
+        nets = [replace(net, epochs=settings.epochs) for net in nets]
+    trials = [
+        Trial(number=splits * setting + split, setting=setting, split=split, net=net)
+        for setting, net in enumerate(nets)
+        for split in range(splits)
+    ]
+    if settings.trials is not None and settings.trials > len(trials):
+        raise InputError(
+            f"trials must be at most {len(trials)} for the budget {settings.budget!r}, got "
+            f"{settings.trials}"
+        )
+    return trials[: settings.trials]
+
+
+def count_sets(settings: RunSettings, usual: int, splits: int = SPLITS) -> int:
+    """How many settings a default budget draws: enough for the trials, where they are given."""
+    return usual if settings.trials is None else -(-settings.trials // splits)
+
+
+def is_large(problem: Problem) -> bool:
+    """Whether the problem has the size of the paper's data 5 and 6."""
+    return len(problem.x) > MANY_INPUTS
+
+
+def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> NetSettings:
+    """Draw a setting of the default budget: the L1 rate relative to the data's own price."""
+    low, high = DEFAULT_L1[problem.loss]
+    return NetSettings(
+        l1=find_price(problem) * 10 ** -rng.uniform(low, high),
+        learning_rate=10 ** -rng.uniform(2.0, 2.7),
+        seed=draw_seed(rng),
+        epochs=DEFAULT_EPOCHS,
+        **shape,
+    )
+
+
+def draw_paper(
+    rng: np.random.Generator, widths: Sequence[int] = SMALL_WIDTHS, **shape: Any
+) -> NetSettings:
+    """Draw a setting from the authors' ranges."""
+    return NetSettings(
+        width=int(rng.choice(widths)),
+        l1=10 ** -rng.uniform(2, 5.3),
+        learning_rate=10 ** -rng.uniform(1, 4.5),
+        batch_size=int(rng.choice([64, 128, 256])),
+        activation=str(rng.choice(["relu", "sigmoid", "softplus"])),
+        initialiser=str(rng.choice(["xavier", "he", "normal"])),
+        optimiser=str(rng.choice(["adam", "rmsprop", "sgd"])),
+        seed=draw_seed(rng),
+        epochs=PAPER_EPOCHS,
+        **shape,
+    )
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """Draw the seed of one network."""
+    return int(rng.integers(2**31))

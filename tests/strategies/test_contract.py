@@ -1,0 +1,167 @@
+"""What every strategy of the registry keeps, whoever adds one."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import rinn
+from networks import small_data, small_problem
+from rinn.config import RunSettings
+from rinn.devices import find_devices
+from rinn.errors import InputError
+from rinn.graphfiles import load_graph
+from rinn.graphs import ROLES, by_role
+from rinn.pipeline import fit_data
+from rinn.runs import fit_run, score_path
+from rinn.simulation import make_dataset, write_simulation
+from rinn.strategies import STRATEGIES, Networks, find_strategy, plan_trials
+
+NETWORKS = [name for name, strategy in STRATEGIES.items() if isinstance(strategy, Networks)]
+ESTIMATORS = {name: getattr(rinn, name.upper()) for name in STRATEGIES}
+
+
+def tiny(strategy, **changes):
+    small = {"trials": 4, "epochs": 3} if strategy in NETWORKS else {}
+    return RunSettings(strategy=strategy, **small | changes)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    write_simulation(make_dataset("or", samples=200), folder)
+    return folder
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+def test_trials_are_numbered_and_keep_the_splits_of_a_setting_together(strategy):
+    trials = plan_trials(tiny(strategy, trials=6), small_problem())
+    assert [trial.number for trial in trials] == list(range(6))
+    splits = len({trial.split for trial in trials})
+    assert [trial.setting for trial in trials] == [number // splits for number in range(6)]
+    assert {trial.net.epochs for trial in trials} == {3}
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+@pytest.mark.parametrize("budget", ["default", "paper"])
+def test_the_seed_decides_the_plan(strategy, budget):
+    problem = small_problem()
+    plans = [
+        plan_trials(RunSettings(strategy=strategy, budget=budget, seed=seed), problem)
+        for seed in (0, 0, 1)
+    ]
+    assert plans[0] == plans[1] != plans[2]
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+def test_fewer_trials_are_the_first_of_more(strategy):
+    few, more = (plan_trials(tiny(strategy, trials=n), small_problem()) for n in (4, 7))
+    assert more[:4] == few
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+def test_more_trials_than_the_paper_has(strategy):
+    settings = RunSettings(strategy=strategy, budget="paper", trials=5000)
+    with pytest.raises(InputError, match=r"trials must be at most \d+ for the budget 'paper'"):
+        plan_trials(settings, small_problem())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "few", "many"),
+    [("rinn", 440, 540), ("dnn", 732, 832), ("dbn", 940, 1040), ("esc", 500, 500)],
+)
+def test_the_paper_s_numbers_of_settings(strategy, few, many):
+    settings = RunSettings(strategy=strategy, budget="paper")
+    for inputs, number in ((4, few), (101, many)):
+        problem = small_problem(inputs=inputs)
+        trials = plan_trials(settings, problem)
+        assert len({trial.setting for trial in trials}) == number
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):
+    data = small_data(binary=binary)
+    before = data.x.copy(), data.y.copy()
+    fit = fit_data(data, tiny(strategy), find_devices("cpu"))
+    graph = fit.latent.graph
+    assert tuple(by_role(graph, "input")) == data.inputs
+    assert tuple(by_role(graph, "output")) == data.outputs
+    assert set(nx.get_node_attributes(graph, "role").values()) <= set(ROLES)
+    assert all({"weight", "frequency"} <= set(about) for _, _, about in graph.edges(data=True))
+    assert fit.trials["kept"].any()
+    np.testing.assert_array_equal(data.x, before[0])
+    np.testing.assert_array_equal(data.y, before[1])
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+def test_networks_are_measured_alike(strategy):
+    fit = fit_data(small_data(), tiny(strategy), find_devices("cpu"))
+    for net in fit.nets:
+        assert net.size == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
+        assert net.validation_loss > 0
+        assert net.epochs <= 3
+    assert len(fit.test.error) == len(fit.kept) == len(fit.views)
+    assert all(len(view.maps.hidden) == len(view.spread) for view in fit.views)
+
+
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_the_same_run_twice(strategy):
+    first, second = (
+        fit_data(small_data(binary=True), tiny(strategy), find_devices("cpu")) for _ in range(2)
+    )
+    pd.testing.assert_frame_equal(first.trials, second.trials)
+    assert nx.utils.graphs_equal(first.latent.graph, second.latent.graph)
+
+
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path):
+    x, y, truth = (dataset / name for name in ("x.csv", "y.csv", "truth.json"))
+    out = tmp_path / "run"
+    fit_run(x, y, out, tiny(strategy), device="cpu", truth_path=truth, quiet=True)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    names = {"trials.csv", "weights.safetensors", "graph.json", "graph.graphml", "edges.csv"}
+    assert names | {"report.html", "scores.json"} <= {path.name for path in out.iterdir()}
+    load_graph(out / "graph.json")
+    scores = score_path(out, truth)
+    assert scores == manifest["scores"]
+    assert (scores["paper"]["input"] is None) == (strategy == "dbn")
+    assert (manifest["test"] is None) == (strategy == "dm")
+    page = (out / "report.html").read_text()
+    assert "How to read this page" in page
+    before = (out / "manifest.json").read_bytes()
+    fit_run(x, y, out, tiny(strategy), device="cpu", truth_path=truth, quiet=True)
+    assert (out / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("strategy", NETWORKS)
+def test_alphas_belong_to_dm(strategy):
+    with pytest.raises(InputError, match="alpha_pc must be given with the strategy dm only"):
+        find_strategy(RunSettings(strategy=strategy, alpha_pc=0.01))
+
+
+def test_dm_trains_nothing():
+    with pytest.raises(InputError, match="epochs must not be given with the strategy dm"):
+        fit_data(small_data(), RunSettings(strategy="dm", epochs=3), ())
+
+
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_every_strategy_has_an_estimator(strategy):
+    data = make_dataset("or", samples=200)
+    small = {"trials": 4, "epochs": 3, "device": "cpu"} if strategy in NETWORKS else {}
+    model = ESTIMATORS[strategy](**small)
+    assert model.get_params().items() >= small.items()
+    assert model.fit(data.x, data.y) is model
+    assert tuple(by_role(model.graph_, "input")) == tuple(data.x.columns)
+    assert model.latents_ == by_role(model.graph_, "latent")
+    assert model.trials_["kept"].any()
+    if strategy in ("dbn", "dm"):
+        for ask in (model.predict, model.transform):
+            with pytest.raises(InputError, match="must be asked of RINN, DNN or ESC"):
+                ask(data.x)
+    else:
+        assert model.predict(data.x).shape == (200, 16)
+        assert model.transform(data.x).shape == (200, len(model.latents_))
