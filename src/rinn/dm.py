@@ -23,6 +23,7 @@ from scipy.special import ndtri
 
 from rinn.cells import find_repeated, quote_some
 from rinn.errors import InputError
+from rinn.graphs import name_latents
 
 # The published grid of settings.
 ALPHAS_PC = (0.05, 0.01, 0.001, 0.0001)
@@ -378,7 +379,7 @@ def _are_independent(
 
 def _draw(latents: Latents, correlations: Correlations) -> nx.DiGraph:
     inputs, outputs = correlations.inputs, correlations.outputs
-    names = _name_latents(len(latents.inputs), {*inputs, *outputs})
+    names = name_latents(len(latents.inputs), {*inputs, *outputs})
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(inputs, role="input")
     graph.add_nodes_from(names, role="latent", frequency=1.0)
@@ -388,11 +389,3 @@ def _draw(latents: Latents, correlations: Correlations) -> nx.DiGraph:
     below = [(names[k], outputs[o]) for k, group in enumerate(latents.outputs) for o in group]
     graph.add_edges_from(above + between + below, weight=1.0, frequency=1.0)
     return graph
-
-
-def _name_latents(count: int, taken: set[str]) -> list[str]:
-    """L1, L2 and so on in order of creation; L_1 where a column is called L1."""
-    names = [f"L{number}" for number in range(1, count + 1)]
-    while taken & set(names):
-        names = [name.replace("L", "L_", 1) for name in names]
-    return names

@@ -14,6 +14,7 @@ import networkx as nx
 import numpy as np
 from jaxtyping import Bool, Float
 
+from rinn.graphs import name_latents
 from rinn.maps import NetMaps
 
 RELATIVE = 0.2
@@ -113,7 +114,8 @@ def build_graph(
     latents = sorted(latents, key=_causal_order)
     if wanted:
         latents = _keep_reached(latents, wanted)
-    names = _name_latents(latents, {*inputs, *outputs})
+    given = name_latents(len(latents), {*inputs, *outputs})
+    names = {latent.pattern: name for latent, name in zip(latents, given, strict=True)}
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
     for latent in latents:
@@ -130,14 +132,6 @@ def build_graph(
     for latent in latents:
         _join_below(graph, latent, latents, names, outputs)
     return LatentGraph(graph, {names[latent.pattern]: latent.members for latent in latents})
-
-
-def _name_latents(latents: Sequence[_Latent], taken: set[str]) -> dict[Pattern, str]:
-    """L1, L2 and so on in causal order; L_1 where a column is called L1."""
-    names = [f"L{number}" for number in range(1, len(latents) + 1)]
-    while taken & set(names):
-        names = [name.replace("L", "L_", 1) for name in names]
-    return {latent.pattern: name for latent, name in zip(latents, names, strict=True)}
 
 
 def _vote_inputs(views: Sequence[NetView], x_spread: Float[np.ndarray, " input"]) -> _Votes:

@@ -107,15 +107,15 @@ def fit_run(
     with open_run(out, manifest, trials) as run:
         stored = load_manifest(out)
         if stored.get("status") != "complete":
-            started = time.monotonic()
+            clock = _Clock(run, stored)
             try:
                 silent = quiet or not trials
                 with TrainingProgress(len(trials), console, silent) as progress:
-                    report = _Follower(run, progress)
+                    report = _Follower(run, progress, clock)
                     fit = fit_data(data, settings, devices, saver=run, report=report)
             finally:
-                seconds = stored.get("seconds", 0.0) + time.monotonic() - started
-                run.write_json(MANIFEST, stored | {"seconds": seconds})
+                clock.write()
+            seconds = clock.seconds
             _write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
         _write_scores(run, truth)
         write_report(out)
@@ -165,19 +165,37 @@ def _score_alone(graph: nx.DiGraph, truth: nx.DiGraph) -> dict[str, Any]:
     return {"paper": paper, "graph": score_graph(graph, truth).to_json()}
 
 
-class _Follower:
-    """Passes the search's reports on, and keeps trials.csv up to date."""
+class _Clock:
+    """The seconds of a run over all its sittings, kept in the manifest."""
 
-    def __init__(self, run: RunFolder, progress: TrainingProgress) -> None:
-        self._run, self._progress = run, progress
+    def __init__(self, run: RunFolder, manifest: dict[str, Any]) -> None:
+        self._run, self._manifest = run, manifest
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        earlier: float = self._manifest.get("seconds", 0.0)
+        return earlier + time.monotonic() - self._started
+
+    def write(self) -> None:
+        """A sitting that is killed loses what was not written."""
+        self._run.write_json(MANIFEST, self._manifest | {"seconds": self.seconds})
+
+
+class _Follower:
+    """Passes the search's reports on, and keeps trials.csv and the clock up to date."""
+
+    def __init__(self, run: RunFolder, progress: TrainingProgress, clock: _Clock) -> None:
+        self._run, self._progress, self._clock = run, progress, clock
         self._nets: list[TrainedNet] = []
         self._written = -SECONDS_BETWEEN_TABLES
 
     def __call__(self, nets: Sequence[TrainedNet], share: float) -> None:
         self._progress(nets, share)
         self._nets.extend(nets)
-        if nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
+        if self._nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
             self._run.write_table("trials.csv", tabulate_trials(self._nets))
+            self._clock.write()
             self._written = time.monotonic()
 
 

@@ -136,7 +136,7 @@ def open_run(
         ) from None
     with lock:
         try:
-            _lock(lock)
+            lock_file(lock)
         except BlockingIOError:
             raise InputError(
                 f"--out must be a folder that no other process writes to, but {folder} is in use; "
@@ -150,7 +150,7 @@ def open_run(
         yield run
 
 
-def _lock(file: IO[str]) -> None:
+def lock_file(file: IO[str]) -> None:
     """Lock a file for this process; BlockingIOError if another process has locked it.
 
     Windows and some file systems of clusters have no such locks: there nothing is locked.

@@ -15,7 +15,7 @@ from pathlib import Path
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.reproduction.cells import Cell, Job, Setup, load_cell, save_cell
-from rinn.store import PARTS, _lock
+from rinn.store import PARTS, lock_file
 
 FORMAT = 1
 SETUP = "reproduction.json"
@@ -74,7 +74,7 @@ def open_folder(path: Path, setup: Setup) -> Iterator[ReproductionFolder]:
         ) from None
     with lock:
         try:
-            _lock(lock)
+            lock_file(lock)
         except BlockingIOError:
             raise InputError(
                 f"--out must be a folder that no other process writes to, but {path} is in use; "
