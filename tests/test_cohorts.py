@@ -5,7 +5,7 @@ import pytest
 from networks import make_trials, small_data, small_problem
 from rinn import cohorts
 from rinn.cohorts import Trainer, plan_cohorts
-from rinn.config import NetSettings, Trial
+from rinn.config import EvolutionSettings, NetSettings, Trial
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import run_net
 from rinn.problem import make_problem
@@ -42,9 +42,10 @@ def test_batched_equals_one_at_a_time(binary):
     assert_same(together, alone, rtol=1e-4, atol=1e-5)
 
 
-def test_padding_and_shared_ticks_change_nothing():
+@pytest.mark.parametrize("kind", ["redundant", "plain"])
+def test_padding_and_shared_ticks_change_nothing(kind):
     """The GPU's one wide cohort and the CPU's cohorts of one shape train the same networks."""
-    problem, trials = small_problem(), make_trials(settings=6)
+    problem, trials = small_problem(), make_trials(settings=6, kind=kind)
     assert_same(train(problem, trials, "gpu"), train(problem, trials, "cpu"), rtol=1e-4, atol=1e-5)
 
 
@@ -77,6 +78,20 @@ def test_odd_batch_sizes_have_their_own_cohort_on_a_gpu():
     ]
     plan = plan_cohorts(trials, problem, "gpu")
     assert [(len(cohort.trials), cohort.program.tick) for cohort in plan] == [(2, 16), (1, 48)]
+
+
+def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
+    widths = (8, 10, 16, 20, 30, 50)
+    trials = [Trial(i, i, 0, NetSettings(width=width)) for i, width in enumerate(widths)]
+    wide = plan_cohorts(trials, small_problem(inputs=600), "gpu")
+    assert [[t.net.width for t in c.trials] for c in wide] == [[8, 10], [16, 20, 30], [50]]
+    assert len(plan_cohorts(trials, small_problem(), "gpu")) == 1
+
+
+def test_a_trial_of_another_engine():
+    trial = Trial(3, 3, 0, EvolutionSettings())
+    with pytest.raises(TypeError, match="trial 3 is none for gradient descent"):
+        plan_cohorts([trial], small_problem(), "cpu")
 
 
 def test_batch_larger_than_the_training_set_is_all_of_it():

@@ -10,6 +10,7 @@ from networks import make_trials, small_problem
 from rinn.cohorts import Trainer, plan_cohorts
 from rinn.devices import find_devices
 from rinn.errors import InputError
+from rinn.evolution import EvolutionProgram, group_samples, make_traits, measure_fitness
 
 
 def _train(problem, trials, device):
@@ -22,11 +23,31 @@ def _train(problem, trials, device):
     return sorted(nets, key=lambda net: net.trial.number)
 
 
-def test_gpu_agrees_with_cpu():
+@pytest.fixture
+def gpu():
     try:
-        gpu = find_devices("gpu")[0]
+        return find_devices("gpu")[0]
     except InputError:
         pytest.skip("this machine has no GPU: nothing to compare with the CPU")
+
+
+@pytest.mark.parametrize("loss", ["mse", "bce"])
+def test_fitness_agrees_with_the_cpu(gpu, loss):
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 2, (2, 16, 800)).astype(np.float32)
+    genes = rng.integers(-2, 3, (1, 201, 1680)).astype(np.int8)
+    genes[rng.random(genes.shape) < 0.8] = 0
+    settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [10.0], "seed": [0]}
+    found = []
+    for device, kernel in ((gpu, "pallas"), (jax.devices("cpu")[0], "cached")):
+        program = EvolutionProgram(loss, "relu", 8, 8, 201, mutations=10, kernel=kernel)
+        traits = make_traits(program, 16, 16, **settings, legal=["even"])
+        given = jax.device_put((genes, traits, group_samples(x, y, loss)), device)
+        found.append(np.asarray(measure_fitness(program, *given)))
+    np.testing.assert_allclose(*found, rtol=5e-3)
+
+
+def test_gpu_agrees_with_cpu(gpu):
     # A GPU multiplies in TensorFloat-32, with ten bits of mantissa: 1e-3 a product.
     problem = small_problem()
     trials = make_trials(settings=8, epochs=3)

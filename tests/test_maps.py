@@ -39,6 +39,21 @@ def test_maps_are_the_products_of_the_weights(layers, width, inputs, outputs):
     assert maps.nodes.shape == (layers * width, outputs)
 
 
+def test_plain_networks_have_maps_of_the_layer_that_reads_the_inputs():
+    weights = draw_weights(np.random.default_rng(0), "he", 3, 4, 2, 5, redundant=False)
+    maps = map_net(weights)
+    assert maps.by_layer.shape == (1, 2, 5)
+    np.testing.assert_allclose(maps.inputs, weights.inputs[0].T @ maps.hidden[0])
+
+
+def test_of_an_autoencoder_the_decoder_is_mapped():
+    weights = draw_weights(np.random.default_rng(0), "he", 5, 4, 6, 6, redundant=False)
+    maps, decoder = map_net(weights), map_net(weights, decoder=True)
+    np.testing.assert_array_equal(decoder.hidden, maps.hidden[2:])
+    assert decoder.inputs.shape == (0, 6)
+    assert decoder.nodes.shape == (12, 6)
+
+
 def test_weights_are_left_alone():
     weights = draw_weights(np.random.default_rng(0), "he", 3, 4, 2, 2)
     before = [part.copy() for part in weights]

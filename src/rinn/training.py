@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 
 from rinn.nets import optimisers
 from rinn.nets.activations import activate
-from rinn.nets.redundant import Weights, penalty, run_net
+from rinn.nets.redundant import Weights, penalty, penalty_slope, run_net
 
 RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
 MANY_WEIGHTS = 2_000_000
@@ -184,7 +184,7 @@ def _step_net(
         due = running & full
         kept = jax.tree.map(lambda g: jnp.where(full, 0.0, g), gradient)
         gradient = jax.tree.map(lambda g: g / traits.ticks, gradient)
-    priced = jax.grad(penalty)(state.weights, traits.l1, traits.l2)
+    priced = penalty_slope(state.weights, traits.l1, traits.l2)
     gradient = jax.tree.map(jnp.add, gradient, priced)
     weights, memory = optimisers.descend(
         program.optimisers,

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rinn.nets.redundant import Weights, activities, draw_weights, penalty, run_net
+from rinn.nets.redundant import Weights, activities, draw_weights, penalty, penalty_slope, run_net
 
 RELU = jax.nn.relu
 
@@ -30,6 +30,40 @@ def test_forward_pass_is_the_papers_formula(wide):
     x = rng.normal(size=(7, 3))
     found = run_net(weights, RELU, jnp.asarray(x.T), wide=wide).T
     np.testing.assert_allclose(found, _by_the_formula(weights, x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_plain_networks_read_the_inputs_once(wide):
+    rng = np.random.default_rng(1)
+    weights = draw_weights(rng, "he", 3, 5, 4, 2, redundant=False)
+    assert weights.inputs.shape == (1, 5, 4)
+    x = rng.normal(size=(4, 7))
+    h = np.maximum(weights.inputs[0] @ x, 0)
+    for w in weights.hidden:
+        h = np.maximum(w @ h, 0)
+    found = run_net(weights, RELU, jnp.asarray(x), wide=wide)
+    np.testing.assert_allclose(found, weights.output @ h, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(activities(weights, RELU, jnp.asarray(x))[-1], h, rtol=1e-4)
+
+
+def test_nodes_that_are_not_alive_pass_nothing_on():
+    weights = _draw()
+    alive = np.ones((4, 5), np.float32)
+    alive[2, 1:] = 0
+    cut = weights.hidden.copy()
+    cut[2, :, 1:] = 0
+    x = jnp.asarray(np.random.default_rng(2).normal(size=(3, 6)))
+    found = run_net(weights, RELU, x, alive=alive)
+    np.testing.assert_allclose(found, run_net(weights._replace(hidden=cut), RELU, x), rtol=1e-5)
+
+
+def test_slope_of_the_penalty():
+    weights = _draw()
+    slope = penalty_slope(weights, 0.3, 0.2)
+    for a, b in zip(slope, jax.grad(penalty)(weights, 0.3, 0.2), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    nothing = Weights(*(np.zeros_like(part) for part in weights))
+    assert not any(part.any() for part in penalty_slope(nothing, 0.3, 0.2))
 
 
 def test_gradient_equals_that_of_plain_products():

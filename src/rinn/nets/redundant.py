@@ -160,6 +160,15 @@ def penalty(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Flo
     return l1 * size + l2 * sum(jnp.sum(w * w) for w in kept)
 
 
+def penalty_slope(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Weights:
+    """The slope of `penalty`, zero where a weight is zero: such a weight stays what it is.
+
+    JAX's own slope of |w| at zero is one, which would give padding a weight.
+    """
+    slopes = [l1 * jnp.sign(w) + 2 * l2 * w for w in weights[:3]]
+    return Weights(*slopes, *(jnp.zeros_like(b) for b in weights[3:]))
+
+
 def activities(
     weights: Weights, activation: Activation, x: Float[Any, "input sample"]
 ) -> Float[Array, "layer hidden sample"]:
