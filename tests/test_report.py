@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rinn.config import RunSettings
+from rinn.config import NetSettings, RunSettings
 from rinn.errors import InputError
 from rinn.graphfiles import load_graph, write_graph
 from rinn.graphs import by_role
@@ -19,7 +19,7 @@ from rinn.report.heatmaps import describe_effects, draw_effects, draw_layer
 from rinn.report.layout import layout_info
 from rinn.report.markup import Markup, clip, element, escape, list_names
 from rinn.report.scatter import draw_scatter, scatter_info
-from rinn.report.sections import SECTIONS, latent_effects
+from rinn.report.sections import describe_net, latent_effects, list_sections
 from rinn.runs import fit_run
 
 HOSTILE = [
@@ -127,9 +127,45 @@ def read(path):
 
 def test_every_section_is_there_without_truth(run):
     page = read(write_report(run))
-    assert page.headings == ["Latent graph between x.csv and y.csv", *SECTIONS]
+    sections = list_sections(load_contents(run))
+    assert page.headings == ["Latent graph between x.csv and y.csv", *sections]
+    assert "Which networks were kept" in sections
     assert "No truth was given" in page.words
     assert "4 networks were trained, and the 2 " in page.words
+
+
+def fit_as(strategy, made, folder):
+    x, y = made.parent / "x.csv", made.parent / "y.csv"
+    small = {} if strategy == "dm" else {"trials": 4, "epochs": 2, "keep": 2}
+    settings = RunSettings(strategy=strategy, **small)
+    fit_run(x, y, folder / "run", settings, device="cpu", quiet=True)
+    return read(folder / "run" / "report.html")
+
+
+def test_a_run_without_networks(made, tmp_path):
+    page = fit_as("dm", made, tmp_path)
+    assert "Which graph was chosen" in page.headings
+    assert "Which networks were kept" not in page.headings
+    assert "Detect MIMIC tried 12 pairs of significance levels" in page.words
+    assert "nothing says how well the graph would predict" in page.words
+    assert page.words.count("chosen") >= 2
+    assert "acts on effects on the outputs" not in page.words
+
+
+def test_a_run_that_knows_nothing_of_the_inputs(made, tmp_path):
+    page = fit_as("dbn", made, tmp_path)
+    assert "Deep belief networks look at the outputs alone" in page.words
+    assert "an autoencoder of the outputs with" in page.words
+
+
+def test_a_run_that_evolved(made, tmp_path):
+    page = fit_as("esc", made, tmp_path)
+    assert "the fittest of 201 after 2 generations" in page.words
+
+
+def test_networks_in_words():
+    said = describe_net(NetSettings(kind="belief", width=5, layers=3, sizes=(5, 2, 5)))
+    assert "3 hidden layers of 5-2-5 nodes, of which those from the middle on are shown" in said
 
 
 def test_names_stay_text(hostile):

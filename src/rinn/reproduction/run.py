@@ -78,11 +78,10 @@ def run_cell(
         "samples": samples,
         "trials": trials,
         "versions": run.manifest["versions"],
-        "device": _say_device(run.manifest["device"]),
     }
     if isinstance(find_strategy(settings), Detection):
         return _score_detection(load_data(x_path, y_path), load_graph(truth), settings, about)
-    return _read_run(run, about)
+    return _read_run(run, about | {"device": _say_device(run.manifest["device"])})
 
 
 def _read_run(run: RunResult, about: dict[str, Any]) -> Cell:
@@ -133,6 +132,7 @@ def _score_detection(
     chosen = detected.trials.iloc[best]
     return Cell(
         **about,
+        device="cpu",
         seconds=seconds,
         sets=len(scores),
         networks=0,
