@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Trial
@@ -12,12 +10,11 @@ from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,
     MORE_SETS,
-    PAPER_EPOCHS,
     count_sets,
     draw_default,
     draw_paper,
-    draw_seed,
     is_large,
+    make_grid,
     make_trials,
 )
 
@@ -52,27 +49,15 @@ def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]
         return draw_paper(rng, *widths, kind="plain", layers=int(rng.choice(DEPTHS)))
 
     drawn = [draw() for _ in range(PAPER_RANDOM_SETS)]
-    grid = itertools.product(
-        DEPTHS,
-        (8, 16),
-        (1e-2, 1e-3),
-        (0.05, 0.01, 0.005, 0.001, 0.0005),
-        ("relu", "sigmoid"),
-        ("adam", "rmsprop"),
+    gridded = make_grid(
+        rng,
+        kind=("plain",),
+        layers=DEPTHS,
+        width=(8, 16),
+        learning_rate=(1e-2, 1e-3),
+        l1=(0.05, 0.01, 0.005, 0.001, 0.0005),
+        activation=("relu", "sigmoid"),
+        optimiser=("adam", "rmsprop"),
     )
-    gridded = [
-        NetSettings(
-            kind="plain",
-            layers=layers,
-            width=width,
-            learning_rate=learning_rate,
-            l1=l1,
-            activation=activation,
-            optimiser=optimiser,
-            seed=draw_seed(rng),
-            epochs=PAPER_EPOCHS,
-        )
-        for layers, width, learning_rate, l1, activation, optimiser in grid
-    ]
     more = MORE_SETS if is_large(problem) else 0
     return drawn + gridded + [draw(LARGE_WIDTHS) for _ in range(more)]

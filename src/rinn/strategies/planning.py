@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -92,6 +93,16 @@ def draw_paper(
         epochs=PAPER_EPOCHS,
         **shape,
     )
+
+
+def make_grid(rng: np.random.Generator, **axes: Sequence[Any]) -> list[NetSettings]:
+    """Make a setting of every combination of values, the last axis first; seeds are drawn."""
+    return [
+        NetSettings(
+            **dict(zip(axes, values, strict=True)), seed=draw_seed(rng), epochs=PAPER_EPOCHS
+        )
+        for values in itertools.product(*axes.values())
+    ]
 
 
 def draw_seed(rng: np.random.Generator) -> int:

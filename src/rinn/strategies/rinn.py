@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Trial
@@ -12,12 +10,11 @@ from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,
     MORE_SETS,
-    PAPER_EPOCHS,
     count_sets,
     draw_default,
     draw_paper,
-    draw_seed,
     is_large,
+    make_grid,
     make_trials,
 )
 
@@ -46,26 +43,14 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
 def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]:
     """The authors' 200 random and 240 grid settings, and those for large problems."""
     drawn = [draw_paper(rng) for _ in range(PAPER_RANDOM_SETS)]
-    grid = itertools.product(
-        ("normal", "he"),
-        (8, 16),
-        (1e-2, 1e-3, 1e-4),
-        (0.05, 0.01, 0.005, 0.001, 0.0005),
-        ("relu", "sigmoid"),
-        ("adam", "rmsprop"),
+    gridded = make_grid(
+        rng,
+        initialiser=("normal", "he"),
+        width=(8, 16),
+        learning_rate=(1e-2, 1e-3, 1e-4),
+        l1=(0.05, 0.01, 0.005, 0.001, 0.0005),
+        activation=("relu", "sigmoid"),
+        optimiser=("adam", "rmsprop"),
     )
-    gridded = [
-        NetSettings(
-            initialiser=initialiser,
-            width=width,
-            learning_rate=learning_rate,
-            l1=l1,
-            activation=activation,
-            optimiser=optimiser,
-            seed=draw_seed(rng),
-            epochs=PAPER_EPOCHS,
-        )
-        for initialiser, width, learning_rate, l1, activation, optimiser in grid
-    ]
     more = MORE_SETS if is_large(problem) else 0
     return drawn + gridded + [draw_paper(rng, LARGE_WIDTHS) for _ in range(more)]
