@@ -80,6 +80,14 @@ def test_the_paper_s_numbers_of_settings(strategy, few, many):
         assert len({trial.setting for trial in trials}) == number
 
 
+@pytest.mark.parametrize("strategy", ["rinn", "dnn", "dbn"])
+def test_the_paper_s_rates_follow_the_number_of_outputs(strategy):
+    settings = RunSettings(strategy=strategy, budget="paper", trials=40)
+    few, many = (plan_trials(settings, small_problem(outputs=n)) for n in (16, 64))
+    for one, other in zip(few, many, strict=True):
+        assert other.net.l1 == pytest.approx(one.net.l1 / 4)
+
+
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):

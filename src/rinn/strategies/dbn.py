@@ -22,6 +22,7 @@ from rinn.strategies.planning import (
     count_sets,
     draw_default,
     draw_paper,
+    fit_rates,
     is_large,
     make_trials,
 )
@@ -91,7 +92,7 @@ def plan_dbn(settings: RunSettings, problem: Problem) -> list[Trial]:
     for number in range(sets):
         net = draw_paper(rng) if is_paper else draw_default(rng, see_outputs(problem))
         nets.append(_as_belief(rng, net, MACHINES[number % len(MACHINES)], len(problem.y)))
-    return make_trials(nets, settings)
+    return make_trials(fit_rates(nets, problem) if is_paper else nets, settings)
 
 
 def _as_belief(

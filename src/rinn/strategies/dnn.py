@@ -13,6 +13,7 @@ from rinn.strategies.planning import (
     count_sets,
     draw_default,
     draw_paper,
+    fit_rates,
     is_large,
     make_grid,
     make_trials,
@@ -36,7 +37,7 @@ def plan_dnn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """
     rng = np.random.default_rng([settings.seed, 5])
     if settings.budget == "paper":
-        return make_trials(_paper_nets(rng, problem), settings)
+        return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)
     sets = range(count_sets(settings, DEFAULT_SETS))
     depths = [DEPTHS[number % len(DEPTHS)] for number in sets]
     return make_trials(

@@ -13,6 +13,7 @@ from rinn.strategies.planning import (
     count_sets,
     draw_default,
     draw_paper,
+    fit_rates,
     is_large,
     make_grid,
     make_trials,
@@ -26,8 +27,8 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
 
     Args:
         settings: budget `paper` is the authors' space (200 random and 240 grid settings, and 100
-            more with larger layers for large problems); `default` draws the L1 rate relative to
-            the data's own price.
+            more with larger layers for large problems), its L1 rates lower where there are more
+            than 16 outputs; `default` draws the L1 rate relative to the data's own price.
         problem: the data.
 
     Returns:
@@ -35,7 +36,7 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """
     rng = np.random.default_rng([settings.seed, 3])
     if settings.budget == "paper":
-        return make_trials(_paper_nets(rng, problem), settings)
+        return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)
     sets = count_sets(settings, DEFAULT_SETS)
     return make_trials([draw_default(rng, problem) for _ in range(sets)], settings)
 
