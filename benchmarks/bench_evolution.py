@@ -28,23 +28,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from rinn import evolution_kernel
 from rinn.devices import find_devices
-from rinn.evolution import (
+from rinn.evolution import kernel as fused
+from rinn.evolution.breeding import Populations, evolve_segment, start_populations
+from rinn.evolution.fitness import Samples, group_samples, measure_fitness
+from rinn.evolution.genes import (
     LEGAL,
     STEPS,
     ZEROS,
     EvolutionProgram,
     EvolutionTraits,
-    Populations,
-    Samples,
     count_genes,
     count_mutations,
-    evolve_segment,
-    group_samples,
     make_traits,
-    measure_fitness,
-    start_populations,
 )
 
 SIZES = {"sets": 2, "population": 201, "layers": 8, "width": 8, "inputs": 16, "outputs": 16}
@@ -267,7 +263,7 @@ def _measure_gpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> lis
         rows[-1]["fitness_off_by"] = _compare(work, program, genes, traits, samples, fitness[1])
     for tile in work.tiles:
         for warps in work.warps:
-            evolution_kernel.TILE, evolution_kernel.WARPS = tile, warps
+            fused.TILE, fused.WARPS = tile, warps
             program = dataclasses.replace(program, kernel="pallas")
             seconds, _ = _time_fitness(work, program, genes, traits, samples)
             rows.append({"data": kind, "tile": tile, "warps": warps, "fitness_ms": 1e3 * seconds})

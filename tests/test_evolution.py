@@ -6,26 +6,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rinn import evolution
-from rinn.evolution import (
-    KERNELS,
+from rinn.evolution import fitness
+from rinn.evolution.breeding import (
+    Populations,
+    best_weights,
+    draw_breeding,
+    evolve_segment,
+    start_populations,
+)
+from rinn.evolution.fitness import KERNELS, choose_kernel, group_samples, measure_fitness
+from rinn.evolution.genes import (
     LEGAL,
     STEPS,
     EvolutionProgram,
-    Populations,
-    best_weights,
-    choose_kernel,
     count_genes,
     count_mutations,
     cut_genes,
-    draw_breeding,
-    evolve_segment,
-    group_samples,
     make_traits,
     mark_weights,
-    measure_fitness,
     read_weights,
-    start_populations,
 )
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import run_net
@@ -170,7 +169,7 @@ def test_populations_taken_in_portions_are_the_same(monkeypatch):
     program = dataclasses.replace(PROGRAM, kernel="batched")
     genes, traits, samples = jnp.asarray(draw_genes(program, 3)), traits_of(0, 1, 2), samples_of()
     whole = measure_fitness(program, genes, traits, samples)
-    monkeypatch.setattr(evolution, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
+    monkeypatch.setattr(fitness, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
     np.testing.assert_allclose(measure_fitness(program, genes, traits, samples), whole, rtol=1e-6)
 
 

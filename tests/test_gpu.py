@@ -10,7 +10,8 @@ from networks import make_trials, small_problem
 from rinn.cohorts import Trainer, plan_cohorts
 from rinn.devices import find_devices
 from rinn.errors import InputError
-from rinn.evolution import EvolutionProgram, group_samples, make_traits, measure_fitness
+from rinn.evolution.fitness import group_samples, measure_fitness
+from rinn.evolution.genes import EvolutionProgram, make_traits
 
 
 def _train(problem, trials, device):

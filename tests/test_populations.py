@@ -4,12 +4,12 @@ import jax
 import numpy as np
 import pytest
 
-import rinn.populations
+import rinn.evolution.populations
 from networks import make_trials, small_problem
 from rinn.cohorts import SavedBatch
 from rinn.config import EvolutionSettings, Trial
 from rinn.evaluation import predict_net
-from rinn.populations import Evolver, plan_populations
+from rinn.evolution.populations import Evolver, plan_populations
 
 SMALL = {"layers": 3, "width": 4, "population": 11, "rows": 60, "epochs": 7}
 
@@ -54,14 +54,14 @@ def test_a_population_evolves_alike_whoever_is_beside_it():
 def test_segments_change_nothing(monkeypatch):
     problem, trials = small_problem(binary=True), make_populations()
     whole = evolve(problem, trials)
-    monkeypatch.setitem(rinn.populations.SEGMENT_GENERATIONS, "cpu", 2)
+    monkeypatch.setitem(rinn.evolution.populations.SEGMENT_GENERATIONS, "cpu", 2)
     assert all(map(same, evolve(problem, trials), whole))
 
 
 def test_restored_populations_go_on(monkeypatch):
     problem, trials = small_problem(), make_populations(2)
     whole = evolve(problem, trials)
-    monkeypatch.setitem(rinn.populations.SEGMENT_GENERATIONS, "cpu", 3)
+    monkeypatch.setitem(rinn.evolution.populations.SEGMENT_GENERATIONS, "cpu", 3)
     (cohort,) = plan_populations(trials, problem, "cpu")
     device = jax.devices("cpu")[0]
     batch, none = (evolver := Evolver(cohort, problem, 0, device)).advance(evolver.start())

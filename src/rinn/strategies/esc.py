@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from rinn.config import EvolutionSettings, RunSettings, Trial
-from rinn.populations import Evolver, plan_populations
+from rinn.evolution.populations import Evolver, plan_populations
 from rinn.problem import Problem
 from rinn.search import Engine
 from rinn.strategies.planning import count_sets, draw_seed, make_trials

@@ -11,19 +11,20 @@ import numpy as np
 
 from rinn.cohorts import Batch, Cohort, SavedBatch, TrainedNet
 from rinn.config import EvolutionSettings, Trial
-from rinn.evolution import (
-    EvolutionProgram,
-    EvolutionTraits,
+from rinn.evolution.breeding import (
     Populations,
     best_weights,
-    choose_kernel,
+    evolve_segment,
+    start_populations,
+)
+from rinn.evolution.fitness import choose_kernel, group_samples
+from rinn.evolution.genes import (
+    EvolutionProgram,
+    EvolutionTraits,
     count_elites,
     count_genes,
     count_mutations,
-    evolve_segment,
-    group_samples,
     make_traits,
-    start_populations,
 )
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights, run_net

@@ -1,0 +1,1 @@
+"""Networks that evolve: genes, their fitness, breeding, and populations as the search sees them."""

@@ -1,0 +1,162 @@
+"""The genes of an individual: what they are, what they may be, and the weights they stand for.
+
+A gene is a whole number of steps (0.1 or 0.2), so that it fits one byte and no table stands between
+a gene and its weight. Genes lie node by node, in the order in which they are read: for each node of
+the first hidden layer its inputs and its bias; for each node of every later one the hidden nodes
+before it, the inputs and the bias; then all output weights and the output biases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Int8, UInt32
+
+from rinn.nets.redundant import Weights
+
+STEPS = {"even": 0.2, "uneven": 0.1}
+LEGAL = {
+    "even": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+    "uneven": (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25),
+}
+ZEROS = 5
+
+
+@dataclass(frozen=True)
+class EvolutionProgram:
+    """What is fixed when populations are compiled.
+
+    `kernel` is how fitness is computed: `cached` takes a few networks at a time, their layers in
+    the cache of a CPU; `batched` takes whole populations at a time; `pallas` keeps a network's
+    layers in the registers of a GPU (`interpreted`: the same without a GPU, to test it).
+    `mutations` and `elites` are the most that any population has; `elites` may be 0 for as many as
+    the traits say.
+    """
+
+    loss: str
+    activation: str
+    layers: int
+    width: int
+    population: int
+    mutations: int
+    kernel: str = "cached"
+    elites: int = 0
+
+
+class EvolutionTraits(NamedTuple):
+    """The settings of one population that may differ within a batch, as numbers."""
+
+    elites: Int[Any, ""]
+    mutations: Int[Any, ""]
+    l1: Float[Any, ""]
+    step: Float[Any, ""]
+    legal: Int8[Any, " value"]
+    legal_count: Int[Any, ""]
+    seed: UInt32[Any, ""]
+
+
+def count_genes(program: EvolutionProgram, inputs: int, outputs: int) -> int:
+    """How many weights and biases an individual has."""
+    width, later = program.width, program.layers - 1
+    return width * (inputs + 1) + later * width * (width + inputs + 1) + outputs * (width + 1)
+
+
+def make_traits(
+    program: EvolutionProgram,
+    inputs: int,
+    outputs: int,
+    *,
+    elite_ratio: Sequence[float],
+    mutation_rate: Sequence[float],
+    l1: Sequence[float],
+    legal: Sequence[str],
+    seed: Sequence[int],
+) -> EvolutionTraits:
+    """Turn the settings of some populations into numbers.
+
+    Args:
+        program: what is compiled; its `mutations` must not be less than any population needs.
+        inputs: number of inputs.
+        outputs: number of outputs.
+        elite_ratio: of each population, the share that mates; two individuals at the least.
+        mutation_rate: the share of genes that mutates in each child; one at the least.
+        l1: the price of a mean |weight| of one.
+        legal: even or uneven, see `LEGAL`.
+        seed: decides all that is random in a population.
+
+    Returns:
+        Traits whose leaves are [set, ...].
+
+    Example:
+        >>> program = EvolutionProgram("mse", "relu", 8, 8, 201, mutations=10)
+        >>> settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [12.5]}
+        >>> traits = make_traits(program, 16, 16, **settings, legal=["even"], seed=[0])
+        >>> int(traits.elites[0]), int(traits.mutations[0]), int(traits.legal_count[0])
+        (80, 10, 25)
+    """
+    genes = count_genes(program, inputs, outputs)
+    tables = [[0] * ZEROS + [s * v for v in LEGAL[name] for s in (1, -1)] for name in legal]
+    longest = max(len(table) for table in tables)
+    elites = [count_elites(ratio, program.population) for ratio in elite_ratio]
+    return EvolutionTraits(
+        elites=np.array(elites, np.int32),
+        mutations=np.array([count_mutations(rate, genes) for rate in mutation_rate], np.int32),
+        l1=np.array(l1, np.float32),
+        step=np.array([STEPS[name] for name in legal], np.float32),
+        legal=np.array([table + [0] * (longest - len(table)) for table in tables], np.int8),
+        legal_count=np.array([len(table) for table in tables], np.int32),
+        seed=np.array(seed, np.uint32),
+    )
+
+
+def count_elites(ratio: float, population: int) -> int:
+    """How many individuals mate; at least two."""
+    return max(2, round(ratio * population))
+
+
+def count_mutations(rate: float, genes: int) -> int:
+    """How many genes mutate in each child; at least one."""
+    return max(1, round(rate * genes))
+
+
+def mark_weights(program: EvolutionProgram, inputs: int, outputs: int) -> np.ndarray:
+    """Which genes are weights and which biases: ones and zeros."""
+    ones = np.ones(count_genes(program, inputs, outputs), np.int8)
+    first, later, _, output_bias = cut_genes(program, ones, inputs, outputs)
+    first[:, -1] = later[..., -1] = output_bias[:] = 0
+    return ones
+
+
+def cut_genes(program: EvolutionProgram, genes: Any, inputs: int, outputs: int) -> tuple[Any, ...]:
+    """Cut [..., gene] into the rows of the first layer, of the later ones, output and its bias."""
+    layers, width, lead = program.layers, program.width, genes.shape[:-1]
+    ends = np.cumsum(
+        [
+            width * (inputs + 1),
+            (layers - 1) * width * (width + inputs + 1),
+            outputs * width,
+        ]
+    )
+    first, later = genes[..., : ends[0]], genes[..., ends[0] : ends[1]]
+    return (
+        first.reshape(*lead, width, inputs + 1),
+        later.reshape(*lead, layers - 1, width, width + inputs + 1),
+        genes[..., ends[1] : ends[2]].reshape(*lead, outputs, width),
+        genes[..., ends[2] :],
+    )
+
+
+def read_weights(program: EvolutionProgram, row: np.ndarray, inputs: int, outputs: int) -> Weights:
+    """The weights of one individual, from its genes times their step."""
+    width = program.width
+    first, later, output, output_bias = cut_genes(program, row, inputs, outputs)
+    return Weights(
+        inputs=np.concatenate([first[None, :, :-1], later[..., width:-1]]),
+        hidden=later[..., :width].copy(),
+        output=output.copy(),
+        bias=np.concatenate([first[None, :, -1], later[..., -1]]),
+        output_bias=output_bias.copy(),
+    )
