@@ -1,6 +1,8 @@
+import json
+
 import pytest
 
-from rinn.config import NetSettings, RunSettings, check_device
+from rinn.config import EvolutionSettings, NetSettings, RunSettings, check_device, read_net
 from rinn.errors import InputError
 
 
@@ -38,3 +40,30 @@ def test_wrong_settings_are_named(make, message):
     with pytest.raises(InputError) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def test_sizes_that_do_not_fit_the_layers():
+    with pytest.raises(InputError, match="sizes must name the nodes of 3 layers, 5 in the widest"):
+        NetSettings(layers=3, width=5, sizes=(5, 2))
+    assert NetSettings(layers=3, width=5, sizes=(5, 2, 5)).widths == (5, 2, 5)
+    assert NetSettings(layers=2, width=4).widths == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"legal": "odd"}, "legal must be one of even, uneven, got 'odd'"),
+        ({"population": 1}, "population must be a whole number of at least 2"),
+        ({"elite_ratio": 1.5}, "elite_ratio must be a number between 0 and 1"),
+        ({"mutation_rate": -0.1}, "mutation_rate must be a number between 0 and 1"),
+        ({"rows": 0}, "rows must be a whole number of at least 1"),
+    ],
+)
+def test_wrong_settings_of_a_population(wrong, said):
+    with pytest.raises(InputError, match=said):
+        EvolutionSettings(**wrong)
+
+
+def test_settings_read_from_a_file_are_those_written():
+    for net in (NetSettings(layers=3, width=5, sizes=(5, 2, 5)), EvolutionSettings(seed=3)):
+        assert read_net(json.loads(json.dumps(net.__dict__))) == net

@@ -10,7 +10,6 @@ import networkx as nx
 from rich.console import Console
 
 from rinn.config import RunSettings
-from rinn.errors import TrainingError
 from rinn.graphfiles import load_graph
 from rinn.pairing import load_data
 from rinn.records import Data
@@ -79,8 +78,10 @@ def run_cell(
         "trials": trials,
         "versions": run.manifest["versions"],
     }
-    if isinstance(find_strategy(settings), Detection):
-        return _score_detection(load_data(x_path, y_path), load_graph(truth), settings, about)
+    found = find_strategy(settings)
+    if isinstance(found, Detection):
+        data_read, graph = load_data(x_path, y_path), load_graph(truth)
+        return _score_detection(found, data_read, graph, settings, about)
     return _read_run(run, about | {"device": _say_device(run.manifest["device"])})
 
 
@@ -106,13 +107,14 @@ def _read_scores(table: dict[str, Any]) -> MapScores:
 
 
 def _score_detection(
-    data: Data, truth: nx.DiGraph, settings: RunSettings, about: dict[str, Any]
+    strategy: Detection,
+    data: Data,
+    truth: nx.DiGraph,
+    settings: RunSettings,
+    about: dict[str, Any],
 ) -> Cell:
     """Score every graph of a strategy without networks; the best counts, as in the paper."""
     started = time.monotonic()
-    strategy = find_strategy(settings)
-    if not isinstance(strategy, Detection):
-        raise TypeError(f"{settings.strategy} trains networks")
     detected = strategy.detect(data, settings)
     seconds = time.monotonic() - started
     patterns = truth_patterns(truth, data.outputs, data.inputs)
@@ -125,8 +127,6 @@ def _score_detection(
                 score_inputs(reach_vectors(graph, data.inputs, data.outputs), patterns),
             )
         )
-    if not scores:
-        raise TrainingError("no setting was tried; give at least one trial")
     best = max(range(len(scores)), key=lambda i: (scores[i][0].f1, scores[i][1].f1))
     hidden, inputs = scores[best]
     chosen = detected.trials.iloc[best]
