@@ -32,6 +32,7 @@ def gpu():
         pytest.skip("this machine has no GPU: nothing to compare with the CPU")
 
 
+@pytest.mark.filterwarnings("ignore:The Pallas Triton backend:DeprecationWarning")
 @pytest.mark.parametrize("loss", ["mse", "bce"])
 def test_fitness_agrees_with_the_cpu(gpu, loss):
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import jax
@@ -39,7 +40,9 @@ def choose_kernel(platform: str, layers: int, width: int, inputs: int, outputs: 
     """How fitness is computed fastest on a CPU or a GPU, and works for networks of this shape."""
     if platform == "cpu":
         return "cached"
-    return "pallas" if fits(layers, width, inputs, outputs) else "batched"
+    # JAX has announced that this part of it will go some day.
+    is_there = find_spec("jax.experimental.pallas.triton") is not None
+    return "pallas" if is_there and fits(layers, width, inputs, outputs) else "batched"
 
 
 def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
