@@ -38,6 +38,8 @@ OPTIONS = {
         "--strength",
     ),
     "fit": (
+        "--null",
+        "--select",
         "--out",
         "--strategy",
         "--budget",
@@ -201,10 +203,9 @@ class TestSimulate:
 
 class TestFit:
     def test_files(self, fitted):
-        assert {path.name for path in fitted.iterdir() if path.name != ".lock"} == FILES | {
-            "scores.json",
-            "truth.json",
-        }
+        more = {"refit.json", "scores.json", "truth.json"}
+        found = {path.name for path in fitted.iterdir() if path.name != ".lock"}
+        assert found == FILES | more
 
     def test_manifest(self, fitted):
         manifest = json.loads((fitted / "manifest.json").read_text())
@@ -610,3 +611,20 @@ def test_tables_are_not_changed(data, tmp_path):
     assert call(*fit_words(data, tmp_path / "run", "--quiet")) == 0
     assert snapshot(data) == before
     assert np.isfinite(pd.read_csv(tmp_path / "run" / "trials.csv")["train_loss"]).all()
+
+
+def test_a_null_gives_edges_their_q(tmp_path):
+    """The sentence is in the manifest, the rounds in a file, and a q on every drawn edge."""
+    assert call("simulate", "matrix", "--samples", 300, "--out", tmp_path / "data") == 0
+    x, y = tmp_path / "data" / "x.csv", tmp_path / "data" / "y.csv"
+    out = tmp_path / "run"
+    words = ("--trials", 4, "--epochs", 150, "--null", 1, "--device", "cpu", "--quiet")
+    assert call("fit", x, y, "--out", out, *words) == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round of 4 ")
+    rounds = json.loads((out / "null.json").read_text())["rounds"]
+    assert sorted(entry["number"] for entry in rounds) == [-1, 0]
+    edges = pd.read_csv(out / "edges.csv")
+    assert edges["drawn"].any(), "the test needs an edge"
+    assert edges["q"][edges["drawn"]].between(0, 1).all()
+    assert edges["q"][~edges["drawn"]].isna().all()

@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rinn.estimators.base
 from rinn import RINN, InputError
 from rinn.devices import find_devices
-from rinn.estimators.predictors import Reading
-from rinn.evaluation import find_activities, predict_samples
+from rinn.evaluation import predict_samples
+from rinn.refitting.models import run_model
 
 TINY = {"trials": 2, "epochs": 5, "device": "cpu"}
 INPUTS, OUTPUTS = list("abcde"), list("pqrs")
@@ -78,7 +78,7 @@ def test_parameters_are_stored_as_given_and_cloned():
     assert copy is not model
     assert copy.get_params() == model.get_params()
     assert set(model.get_params()) == {
-        *("budget", "trials", "epochs", "keep", "loss"),
+        *("budget", "trials", "epochs", "keep", "select", "loss"),
         *("device", "random_state", "min_samples", "verbose"),
     }
 
@@ -141,38 +141,20 @@ def test_transform_has_one_named_column_for_each_latent(trained, tables):
     assert trained.get_feature_names_out().tolist() == trained.latents_
 
 
-def test_activity_is_the_mean_of_standardised_nodes(trained, tables):
+def test_activity_is_that_of_the_graphs_own_network(trained, tables):
     x, _ = tables
-    scaled = trained._x_scale.apply(x.to_numpy()).T.astype(np.float32)
-    values = [find_activities(net, scaled) for net in trained.networks_]
-    for latent, found in zip(trained.latents_, trained.transform(x).T, strict=True):
-        parts = [
-            r.sign * (values[r.net][r.layer, r.hidden] - r.centre) / r.spread
-            for r in trained.readings_[latent]
-        ]
-        np.testing.assert_allclose(found, np.mean(parts, axis=0), atol=1e-3)
-        # A tenth of the samples, the test set, is not in the mean and the spread.
-        assert all(abs(part.mean()) < 0.2 and abs(part.std() - 1) < 0.2 for part in parts)
-
-
-def test_activity_of_a_latent_without_nodes_is_that_of_its_children(trained, tables):
-    x, _ = tables
-    model = pickle.loads(pickle.dumps(trained))
-    node = Reading(net=0, layer=0, hidden=0, sign=-1, centre=1.0, spread=2.0)
-    model.graph_ = nx.DiGraph([("up", "left"), ("up", "right"), ("right", "p")])
-    model.latents_ = ["up", "left", "right"]
-    model.readings_ = {"left": (), "right": (node,)}
-    up, left, right = model.transform(x).T
-    assert not left.any()
-    scaled = model._x_scale.apply(x.to_numpy()).T
-    expected = -(find_activities(model.networks_[0], scaled)[0, 0] - 1.0) / 2.0
-    np.testing.assert_allclose(right, expected, atol=1e-5)
-    np.testing.assert_allclose(up, right / 2)
+    found = trained.transform(x)
+    scaled = trained._x_scale.apply(x.to_numpy()).T
+    runs = [run_model(model, scaled) for model in trained.refit_.models]
+    for column, latent in zip(found.T, trained.latents_, strict=True):
+        np.testing.assert_allclose(column, np.mean([run[latent] for run in runs], axis=0))
+        assert abs(column.mean()) < 0.2
+        assert 0.7 < column.std() < 1.2
 
 
 def test_no_latent_gives_no_column(trained, tables):
     model = pickle.loads(pickle.dumps(trained))
-    model.latents_, model.readings_ = [], {}
+    model.latents_ = []
     assert model.transform(tables[0]).shape == (ROWS, 0)
     assert model.get_feature_names_out().shape == (0,)
 

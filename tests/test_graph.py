@@ -2,104 +2,109 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rinn.graph import NetView, build_graph
-from rinn.graphs import check_graph
+from rinn.graph import NetView, vote_graph
+from rinn.graphs import by_role, check_graph, reach
 from rinn.maps import NetMaps
-from rinn.matching import score_graph
 
+INPUTS = ["x0", "x1", "x2"]
 OUTPUTS = [f"y{o}" for o in range(6)]
-
-
-def view(nodes, inputs, spread=None):
-    """A network of one layer whose hidden nodes and inputs have these maps."""
-    hidden = np.array(nodes, float)[None]  # [layer, hidden, output]
-    inputs = np.array(inputs, float)
-    spread = np.ones(hidden.shape[:2]) if spread is None else np.array([spread], float)
-    return NetView(NetMaps(hidden, inputs, inputs[None]), spread)
-
-
 LEFT, RIGHT, ALL = [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1], [1, 1, 1, 1, 1, 1]
 
 
-def build(views, inputs=3):
-    names = [f"x{i}" for i in range(inputs)]
-    return build_graph(views, np.ones(inputs), names, OUTPUTS)
+def view(nodes, spread=None):
+    """A network without inputs, of one layer whose hidden nodes have these maps."""
+    hidden = np.array(nodes, float)[None]  # [layer, hidden, output]
+    spread = np.ones(hidden.shape[:2]) if spread is None else np.array([spread], float)
+    none = np.zeros((0, hidden.shape[2]))
+    return NetView(NetMaps(hidden, none, none[None]), spread)
 
 
-def edges(graph):
-    return {(a, b) for a, b in graph.edges}
+def vote(views, inputs=INPUTS, outputs=OUTPUTS):
+    return vote_graph(views, inputs, outputs).graph
+
+
+def reached(graph):
+    found = reach(graph)
+    return {frozenset(found[latent]) for latent in by_role(graph, "latent")}
 
 
 def test_combination_node_is_above_its_parts():
-    found = build([view([LEFT, RIGHT, ALL], [LEFT, RIGHT, ALL])] * 5).graph
-    truth = nx.DiGraph([("x0", "B"), ("x1", "C"), ("x2", "A"), ("A", "B"), ("A", "C")])
-    truth.add_edges_from([("B", o) for o in OUTPUTS[:3]] + [("C", o) for o in OUTPUTS[3:]])
-    for node in truth:
-        role = {"x": "input", "y": "output"}.get(node[0], "latent")
-        truth.nodes[node]["role"] = role
-    scores = score_graph(found, truth)
-    assert scores.shd == 0
-    assert found.nodes["L1"]["frequency"] == 1.0
-    check_graph(found)
+    found = vote_graph([view([LEFT, RIGHT, ALL])] * 5, INPUTS, OUTPUTS)
+    edges = {("L1", "L2"), ("L1", "L3")}
+    edges |= {("L2", o) for o in OUTPUTS[:3]} | {("L3", o) for o in OUTPUTS[3:]}
+    assert set(found.graph.edges) == edges
+    assert set(nx.get_node_attributes(found.graph, "frequency").values()) == {1.0}
+    assert found.doubtful is found.graph
+    check_graph(found.graph)
 
 
-def test_pattern_of_few_networks_is_no_latent():
+def test_inputs_stay_without_an_edge():
+    graph = vote([view([LEFT, RIGHT])] * 3)
+    assert by_role(graph, "input") == INPUTS
+    assert by_role(graph, "output") == OUTPUTS
+    assert all(graph.degree(name) == 0 for name in INPUTS)
+
+
+@pytest.mark.parametrize(("networks", "known"), [(1, False), (2, True)])
+def test_two_in_five_networks_make_a_latent(networks, known):
     rare = [0, 1, 1, 1, 0, 0]
-    inputs = [LEFT, RIGHT, LEFT]
-    views = [view([LEFT, RIGHT, rare], inputs)] + [view([LEFT, RIGHT], inputs)] * 4
-    reached = {frozenset(found) for found in _reach(build(views).graph)}
-    assert reached == {frozenset(OUTPUTS[:3]), frozenset(OUTPUTS[3:])}
+    views = [view([LEFT, RIGHT, rare])] * networks + [view([LEFT, RIGHT])] * (5 - networks)
+    graph = vote(views)
+    assert reached(graph) - {frozenset({"y1", "y2", "y3"})} == {
+        frozenset(OUTPUTS[:3]),
+        frozenset(OUTPUTS[3:]),
+    }
+    assert (frozenset({"y1", "y2", "y3"}) in reached(graph)) == known
+    shares = sorted(nx.get_node_attributes(graph, "frequency").values())
+    assert shares == ([0.4, 1.0, 1.0] if known else [1.0, 1.0])
 
 
-def _reach(graph):
-    latents = [n for n, role in graph.nodes(data="role") if role == "latent"]
-    return [[o for o in OUTPUTS if o in nx.descendants(graph, n)] for n in latents]
+def test_edges_are_as_frequent_as_the_rarer_of_their_latents():
+    graph = vote([view([ALL, LEFT])] * 2 + [view([LEFT])] * 2)
+    assert graph.edges["L1", "L2"]["frequency"] == 0.5
+    assert graph.edges["L1", "y4"]["frequency"] == 0.5
+    assert graph.edges["L2", "y0"]["frequency"] == 1.0
 
 
-def test_three_inputs_call_for_a_latent_that_no_node_shows():
-    found = build([view([LEFT, RIGHT], [ALL, ALL, ALL, LEFT, RIGHT])] * 4, inputs=5)
-    graph = found.graph
-    (top,) = [n for n in graph if graph.nodes[n]["role"] == "latent" and n in graph["x0"]]
-    assert set(graph.predecessors(top)) == {"x0", "x1", "x2"}
-    assert {graph.nodes[child]["role"] for child in graph[top]} == {"latent"}
-    assert found.members[top] == ()
-
-
-def test_two_inputs_to_two_latents_need_none():
-    graph = build([view([LEFT, RIGHT], [ALL, ALL, LEFT, RIGHT])] * 4, inputs=4).graph
-    assert sum(role == "latent" for _, role in graph.nodes(data="role")) == 2
-    assert graph.out_degree("x0") == 2
+def test_small_effects_of_a_node_do_not_count():
+    graph = vote([view([[10, -10, 10, 1.9, 0, 0], [0, 0, 0, 1, 2.1, 10]])] * 3)
+    assert reached(graph) == {frozenset(OUTPUTS[:3]), frozenset({"y4", "y5"})}
 
 
 def test_node_that_never_varies_says_nothing():
-    dead = view([LEFT, RIGHT], [LEFT, LEFT, LEFT], spread=[1.0, 0.0])
-    graph = build([dead] * 3).graph
-    assert _reach(graph) == [OUTPUTS[:3]]
+    assert reached(vote([view([LEFT, RIGHT], spread=[1.0, 0.0])] * 3)) == {frozenset(OUTPUTS[:3])}
 
 
-def test_latent_that_no_input_reaches_is_left_out():
-    graph = build([view([LEFT, RIGHT], [LEFT, LEFT, [0] * 6])] * 3).graph
-    assert _reach(graph) == [OUTPUTS[:3]]
-    assert graph.degree("x2") == 0
+def test_faint_nodes_say_nothing():
+    assert reached(vote([view([LEFT, RIGHT], spread=[1.0, 0.04])] * 3)) == {frozenset(OUTPUTS[:3])}
+    assert len(reached(vote([view([LEFT, RIGHT], spread=[1.0, 0.06])] * 3))) == 2
 
 
-def test_signs_follow_the_latent():
-    lowers = [-1, -1, -1, 0, 0, 0]
-    graph = build([view([lowers], [LEFT, lowers, LEFT])] * 3).graph
-    assert graph.edges["L1", "y0"]["weight"] == pytest.approx(1.0)
-    assert graph.edges["x0", "L1"]["weight"] == pytest.approx(1.0)
-    assert graph.edges["x1", "L1"]["weight"] == pytest.approx(-1.0)
+def test_weights_are_effects_of_the_strongest_node():
+    lowers = [-3, -2, -2, 0, 0, 0]
+    graph = vote([view([lowers, LEFT], spread=[0.5, 0.5])] * 3)
+    assert graph.nodes["L1"]["effects"] == {"y0": 1.5, "y1": 1.0, "y2": 1.0}
+    assert [graph.edges["L1", o]["weight"] for o in OUTPUTS[:3]] == [1.5, 1.0, 1.0]
+
+
+def test_weight_to_a_child_has_the_sign_that_they_share():
+    graph = vote([view([[2, 2, 2, -1, -1, -1], RIGHT])] * 3)
+    assert graph.edges["L1", "L2"]["weight"] == pytest.approx(-1.0)
+
+
+def test_a_child_adds_at_least_two_outputs():
+    first, second = [1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0]
+    graph = vote([view([ALL, first, second])] * 3)
+    assert set(graph["L1"]) == {"L2", "y4", "y5"}
 
 
 def test_columns_keep_their_names():
-    views = [view([LEFT, RIGHT], [LEFT, RIGHT, LEFT])] * 3
-    found = build_graph(views, np.ones(3), ["L1", "x1", "L_2"], OUTPUTS).graph
-    assert found.nodes["L1"]["role"] == "input"
-    latents = [n for n, role in found.nodes(data="role") if role == "latent"]
-    assert latents == ["L__1", "L__2"]
+    graph = vote([view([LEFT, RIGHT])] * 3, inputs=["L1", "x1", "L_2"])
+    assert graph.nodes["L1"]["role"] == "input"
+    assert by_role(graph, "latent") == ["L__1", "L__2"]
 
 
 def test_nothing_found():
-    graph = build([view([[0] * 6], [[0] * 6] * 3)] * 3).graph
+    graph = vote([view([[0] * 6])] * 3)
     assert graph.number_of_edges() == 0
     assert graph.number_of_nodes() == 9

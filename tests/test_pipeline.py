@@ -3,13 +3,14 @@ import dataclasses
 import jax
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from networks import small_data, small_problem
 from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, RunSettings, Trial
 from rinn.errors import InputError, TrainingError
-from rinn.evaluation import find_activities, predict_samples, score_test, view_net
+from rinn.evaluation import find_activities, map_trained, predict_samples, score_test, view_net
 from rinn.nets.redundant import draw_weights
 from rinn.pairing import as_data
 from rinn.pipeline import check_truth, conclude, fit_data, score_found, tabulate_trials
@@ -50,7 +51,9 @@ def test_spread_of_the_nodes_leaves_the_test_set_out():
 def test_all_networks_diverged():
     problem = small_problem()
     with pytest.raises(TrainingError, match="none of the 2 networks can be kept"):
-        conclude(small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], 10)
+        conclude(
+            small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], RunSettings()
+        )
 
 
 def test_truth_of_other_tables():
@@ -64,24 +67,27 @@ def test_truth_of_other_tables():
 def test_table_of_trials():
     problem = small_problem()
     nets = [a_net(problem, 0.3, 1, seed=1), a_net(problem, 0.5, 0)]
-    fit = conclude(small_data(), problem, nets, 1)
-    table = tabulate_trials(nets, fit.selection)
+    fit = conclude(small_data(), problem, nets, RunSettings(keep=1))
+    table = tabulate_trials(nets, fit.nearest, fit.chosen)
+    pd.testing.assert_frame_equal(table, fit.trials)
     assert table["trial"].tolist() == [0, 1]
-    assert table["kept"].sum() == 1
+    assert table["kept"].tolist() == [False, True]
+    assert table["nearest"].tolist() == [False, True]  # the other lies beyond a quantile
     fields = {field.name for field in dataclasses.fields(NetSettings)}
     assert fields - {"epochs"} <= set(table.columns)
     assert table["sum_abs_weights"].tolist() == [nets[1].size, nets[0].size]
 
 
 def test_recovery_of_the_whole_graph_on_noise_free_data():
-    """Thirty small networks find most of the seven latents of the paper's graph, and no other."""
+    """Thirty small networks find the seven latents of the paper's graph, and no other."""
     simulation = make_dataset("matrix", samples=2000, seed=5)
     data = as_data(simulation.x, simulation.y)
     fit = fit_data(data, RunSettings(trials=32, epochs=150), jax.devices("cpu"))
-    maps = [view.maps for view in fit.views]
+    maps = [map_trained(net) for net in fit.ten]
     paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     assert paper.input.mean["f1"] >= 0.95
     assert paper.hidden.mean["f1"] >= 0.6
-    assert graph.latents.precision >= 0.8
-    assert graph.latents.recall >= 0.7
+    assert graph.latents.f1 == 1.0
+    assert graph.edges.f1 >= 0.95
     assert graph.order_errors == 0
+    assert fit.comparison.carries

@@ -7,6 +7,7 @@ import pytest
 
 from rinn.config import RunSettings
 from rinn.devices import find_devices
+from rinn.evaluation import map_trained
 from rinn.pairing import as_data
 from rinn.pipeline import fit_data, score_found
 from rinn.simulation import make_dataset
@@ -23,7 +24,7 @@ def test_default_budget_under_the_papers_protocol(dataset):
         simulation = make_dataset(dataset, seed=seed)
         data = as_data(simulation.x, simulation.y)
         fit = fit_data(data, RunSettings(), find_devices("cpu"))
-        maps = [view.maps for view in fit.views]
+        maps = [map_trained(net) for net in fit.ten]
         paper, _ = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
         found.append(paper.hidden.mean["f1"])
     assert np.mean(found) >= BARS[dataset], found

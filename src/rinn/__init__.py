@@ -6,18 +6,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rinn.causal import Assumption as Assumption
+    from rinn.causal import DataComparison as DataComparison
+    from rinn.causal import LatentFinding as LatentFinding
+    from rinn.causal import PairTest as PairTest
+    from rinn.causal import SignatureClass as SignatureClass
+    from rinn.causal import Statement as Statement
+    from rinn.causal import check_assumptions as check_assumptions
+    from rinn.causal import check_faithfulness as check_faithfulness
+    from rinn.causal import check_markov as check_markov
+    from rinn.causal import compare_with_data as compare_with_data
+    from rinn.causal import equal_graphs as equal_graphs
+    from rinn.causal import explain_latents as explain_latents
+    from rinn.causal import is_separated as is_separated
+    from rinn.causal import list_statements as list_statements
+    from rinn.causal import modify_graph as modify_graph
+    from rinn.causal import signature_classes as signature_classes
     from rinn.cohorts import TrainedNet as TrainedNet
     from rinn.config import EvolutionSettings as EvolutionSettings
     from rinn.config import NetSettings as NetSettings
     from rinn.config import RunSettings as RunSettings
     from rinn.config import Trial as Trial
+    from rinn.consensus import measure_effects as measure_effects
+    from rinn.consensus import read_consensus as read_consensus
     from rinn.errors import InputError as InputError
     from rinn.estimators import DBN as DBN
     from rinn.estimators import DM as DM
     from rinn.estimators import DNN as DNN
     from rinn.estimators import ESC as ESC
     from rinn.estimators import RINN as RINN
-    from rinn.graph import build_graph as build_graph
+    from rinn.export import export_graph as export_graph
     from rinn.graphfiles import load_graph as load_graph
     from rinn.graphfiles import write_graph as write_graph
     from rinn.maps import map_net as map_net
@@ -30,10 +48,13 @@ if TYPE_CHECKING:
     from rinn.problem import Problem as Problem
     from rinn.problem import make_problem as make_problem
     from rinn.records import Data as Data
+    from rinn.refitting import compare_losses as compare_losses
+    from rinn.refitting import refit_graph as refit_graph
     from rinn.runs import fit_run as fit_run
     from rinn.runs import score_path as score_path
     from rinn.scoring import score_protocol as score_protocol
     from rinn.search import run_search as run_search
+    from rinn.selection import select_accurate as select_accurate
     from rinn.selection import select_nearest as select_nearest
     from rinn.simulation import make_dataset as make_dataset
     from rinn.simulation import write_simulation as write_simulation
@@ -56,16 +77,31 @@ _HOMES = {
     "make_problem": "problem",
     "plan_trials": "strategies",
     "run_search": "search",
+    "select_accurate": "selection",
     "select_nearest": "selection",
     "map_net": "maps",
-    "build_graph": "graph",
+    "measure_effects": "consensus",
+    "read_consensus": "consensus",
     "score_protocol": "scoring",
     "score_graph": "matching",
+    "modify_graph": "causal",
+    "explain_latents": "causal",
+    "signature_classes": "causal",
+    "check_assumptions": "causal",
+    "equal_graphs": "causal",
+    "compare_with_data": "causal",
+    "check_markov": "causal",
+    "check_faithfulness": "causal",
+    "is_separated": "causal",
+    "list_statements": "causal",
+    "refit_graph": "refitting",
+    "compare_losses": "refitting",
     "fit_data": "pipeline",
     "fit_run": "runs",
     "score_path": "runs",
     "load_graph": "graphfiles",
     "write_graph": "graphfiles",
+    "export_graph": "export",
     "Data": "records",
     "Problem": "problem",
     "NetSettings": "config",
@@ -75,6 +111,12 @@ _HOMES = {
     "TrainedNet": "cohorts",
     "Fit": "pipeline",
     "Weights": "nets.redundant",
+    "Assumption": "causal",
+    "LatentFinding": "causal",
+    "SignatureClass": "causal",
+    "DataComparison": "causal",
+    "PairTest": "causal",
+    "Statement": "causal",
     "InputError": "errors",
 }
 

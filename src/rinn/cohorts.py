@@ -281,6 +281,9 @@ class Trainer:
             epochs=column([net.epochs for net in nets], np.int32),
             patience=column([net.patience for net in nets], np.int32),
             tolerance=column([net.tolerance for net in nets]),
+            settles_at=column([net.settles_at for net in nets], np.int32),
+            knee=column([net.knee or np.inf for net in nets]),
+            cooling=column([net.cooling for net in nets]),
             alive=alive.astype(np.float32),
         )
         return jax.device_put(traits, self.device)

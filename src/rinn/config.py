@@ -21,7 +21,9 @@ LEGAL = ("even", "uneven")
 TEST_SHARE = 0.10
 VALIDATION_SHARE = 0.15
 SPLITS = 2
-KEPT = 10
+KEPT = 20  # networks that the graph is read from
+NEAREST = 10  # networks of the paper's protocol
+SELECTIONS = ("accurate", "paper")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class NetSettings:
     whose layers have the `sizes` given; without them every layer has `width` nodes. `patience`
     counts checks (one per epoch) without the validation cost falling below `tolerance` of its
     best, as the paper's authors stopped their networks.
+
+    Where `knee` or `cooling` is given, the second half of the epochs settles the network: the L1
+    penalty no longer grows beyond weights of the size `knee` (a minimax concave penalty, Zhang
+    2010), so that it stops shrinking those that are needed, and the learning rate falls to
+    `cooling` of what it was. Patience counts from there.
     """
 
     kind: str = "redundant"
@@ -46,6 +53,8 @@ class NetSettings:
     learning_rate: float = 1e-2
     l1: float = 1e-3
     l2: float = 0.0
+    knee: float = 0.0
+    cooling: float = 1.0
     batch_size: int = 128
     epochs: int = 300
     patience: int = 50
@@ -66,10 +75,16 @@ class NetSettings:
                 f"sizes must name the nodes of {self.layers} layers, {self.width} in the widest, "
                 f"got {list(self.sizes)!r}"
             )
-        for name in ("l1", "l2"):
+        for name in ("l1", "l2", "knee"):
             _check_rate(name, getattr(self, name), 0.0)
+        _check_rate("cooling", self.cooling, 1e-12, 1.0)
         _check_rate("learning_rate", self.learning_rate, 1e-12)
         _check_rate("tolerance", self.tolerance, 1e-12, 1.0)
+
+    @property
+    def settles_at(self) -> int:
+        """The epoch from which the network settles; 0 where it does not."""
+        return self.epochs // 2 if self.knee or self.cooling < 1 else 0
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -135,8 +150,11 @@ def read_net(values: dict[str, Any]) -> NetSettings | EvolutionSettings:
 class RunSettings:
     """Everything that decides the result of a run besides the data.
 
-    `trials` is the number of networks; None means as many as the budget has. The two alphas are
-    those of the strategy dm; None searches the published grid.
+    `trials` is the number of networks; None means as many as the budget has. `select` says which
+    of them the graph is read from: the `keep` that predict best (accurate), or the ten nearest to
+    the origin of loss and size, as in the paper. `null` counts the searches on permuted outputs
+    that say how much is chance. The two alphas are those of the strategy dm; None searches the
+    published grid.
     """
 
     strategy: str = "rinn"
@@ -146,14 +164,18 @@ class RunSettings:
     seed: int = 0
     loss: str = "auto"
     keep: int = KEPT
+    select: str = "accurate"
+    null: int = 0
     alpha_pc: float | None = None
     alpha_sober: float | None = None
 
     def __post_init__(self) -> None:
         _check_choice("budget", self.budget, BUDGETS)
         _check_choice("loss", self.loss, LOSSES)
+        _check_choice("select", self.select, SELECTIONS)
         check_number("seed", self.seed, 0)
         check_number("keep", self.keep, 1)
+        check_number("null", self.null, 0)
         if self.trials is not None:
             check_number("trials", self.trials, 2)
         if self.epochs is not None:

@@ -43,7 +43,7 @@ def predict_net(
     net: TrainedNet, x: Float[np.ndarray, "input sample"]
 ) -> Float[np.ndarray, "output sample"]:
     """Outputs of one network in its own units: logits, or standardised values."""
-    with _on_cpu():
+    with on_cpu():
         return np.asarray(run_net(net.weights, ACTIVATIONS[net.trial.net.activation], x))
 
 
@@ -62,7 +62,7 @@ def find_activities(
     net: TrainedNet, x: Float[np.ndarray, "input sample"]
 ) -> Float[np.ndarray, "layer hidden sample"]:
     """The value of every hidden node of one network for every sample."""
-    with _on_cpu():
+    with on_cpu():
         return np.asarray(activities(net.weights, ACTIVATIONS[net.trial.net.activation], x))
 
 
@@ -101,6 +101,19 @@ def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
     return TestScores(tuple(errors), tuple(areas) if known else None)
 
 
+def find_test_losses(
+    nets: Sequence[TrainedNet], problem: Problem
+) -> Float[np.ndarray, "net sample"]:
+    """The loss of each network for each test sample, in the networks' units."""
+    x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
+    losses = []
+    for net in nets:
+        raw = predict_net(net, x).astype(np.float64)  # [output, sample]
+        each = (raw - y) ** 2 if problem.loss == "mse" else np.logaddexp(0, raw) - y * raw
+        losses.append(each.mean(axis=0))
+    return np.stack(losses)
+
+
 def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample output"]) -> float:
     both = [o for o in range(y.shape[1]) if 0 < y[:, o].mean() < 1]
     if not both:
@@ -108,7 +121,7 @@ def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample
     return float(np.mean([roc_auc_score(y[:, o], raw[:, o]) for o in both]))
 
 
-def _on_cpu() -> AbstractContextManager[object]:
+def on_cpu() -> AbstractContextManager[object]:
     """Small work, exact float32: not worth a device with faster, coarser products."""
     try:
         return jax.default_device(jax.local_devices(backend="cpu")[0])

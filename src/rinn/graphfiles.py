@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from rinn.files import replace_file
 from rinn.graphs import ROLES, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
+MORE_NUMBERS = ("q", "weight_spread", "loss_without", "loss_error")
 
 # XML 1.0 cannot hold these at all; a carriage return it would silently turn into a newline.
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -52,7 +53,7 @@ def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
         ['x0']
     """
     path = Path(path)
-    encode = _by_suffix(path, {".json": _to_json, ".graphml": _to_graphml})
+    encode = _by_suffix(path, {".json": encode_json, ".graphml": encode_graphml})
     check_graph(graph)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
@@ -92,15 +93,16 @@ def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:
     return graph
 
 
-def edges_table(graph: nx.DiGraph) -> pd.DataFrame:
+def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFrame:
     """List the edges as a table, causes first and names in counting order (x2 before x10).
 
     Args:
         graph: the graph.
+        drawn: the part of it that is drawn; a column says which edges are.
 
     Returns:
-        Columns source, target, source_role, target_role, weight, frequency; the last two are NaN
-        where an edge has none.
+        Columns source, target, source_role, target_role, weight, frequency, and those of
+        `MORE_NUMBERS` that some edge has; they are NaN where an edge has none.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -116,25 +118,104 @@ def edges_table(graph: nx.DiGraph) -> pd.DataFrame:
         counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
         return ROLES.index(role[node]), counted, node
 
+    known = {name for *_, values in graph.edges(data=True) for name in values}
+    numbers = [*EDGE_NUMBERS, *(name for name in MORE_NUMBERS if name in known)]
     rows = [
-        (source, target, role[source], role[target], *map(values.get, EDGE_NUMBERS))
+        (source, target, role[source], role[target], *map(values.get, numbers))
         for source, target, values in graph.edges(data=True)
     ]
     rows.sort(key=lambda row: (place(row[0]), place(row[1])))
-    names = ["source", "target", "source_role", "target_role", *EDGE_NUMBERS]
-    table = pd.DataFrame(rows, columns=names)
-    return table.astype(dict.fromkeys(EDGE_NUMBERS, float))
+    names = ["source", "target", "source_role", "target_role", *numbers]
+    table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+    if drawn is not None:
+        table["drawn"] = [drawn.has_edge(row[0], row[1]) for row in rows]
+    return table
+
+
+def encode_json(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as node-link JSON; see `write_graph`."""
+    data = nx.node_link_data(graph, edges="edges")
+    return (json.dumps(_plain(data), indent=1) + "\n").encode()
+
+
+def encode_graphml(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as GraphML; see `write_graph`."""
+    names = spell_names(graph, _xml_text)
+    safe: nx.DiGraph = nx.DiGraph()
+    safe.graph.update(_xml_values(graph.graph))
+    for node, values in graph.nodes(data=True):
+        safe.add_nodes_from([(names[node], _xml_values(values))])
+    for source, target, values in graph.edges(data=True):
+        safe.add_edges_from([(names[source], names[target], _xml_values(values))])
+    file = BytesIO()
+    nx.write_graphml_xml(safe, file)
+    return file.getvalue()
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a node's or edge's attributes what JSON can hold.
+
+    Example:
+        >>> plain_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
+        {'weight': 0.5, 'merged': ['a', 'b']}
+    """
+    plain: dict[str, Any] = _plain(dict(values))
+    return plain
+
+
+def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """Keep of a node's or edge's attributes text, numbers and truth values; others as JSON text.
+
+    Example:
+        >>> flat_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
+        {'weight': 0.5, 'merged': '["a", "b"]'}
+    """
+    return {
+        name: value if isinstance(value, str | int | float) else json.dumps(value)
+        for name, value in plain_values(values).items()
+    }
+
+
+def spell_out(text: str, characters: re.Pattern[str]) -> str:
+    r"""Write the characters that a format cannot hold as their numbers.
+
+    Example:
+        >>> print(spell_out("two\nlines", re.compile(r"\n")))
+        two\u000alines
+    """
+    return characters.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str]:
+    """Spell every id as a format needs it, so that no two become the same.
+
+    Args:
+        graph: the graph.
+        spell: how one id is spelled.
+
+    Returns:
+        For every id its spelling; a changed one that another node has too gets underscores.
+
+    Example:
+        >>> graph = nx.DiGraph([("a b", "a-b")])
+        >>> spell_names(graph, lambda name: name.replace(" ", "-"))
+        {'a b': 'a-b_', 'a-b': 'a-b'}
+    """
+    names: dict[str, str] = {}
+    taken = set(graph)
+    for node in graph:
+        name = spell(node)
+        while name != node and name in taken:
+            name += "_"
+        taken.add(name)
+        names[node] = name
+    return names
 
 
 def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
     if path.suffix.lower() not in codecs:
         raise InputError(f"graph file {path} must end in {' or '.join(codecs)}")
     return codecs[path.suffix.lower()]
-
-
-def _to_json(graph: nx.DiGraph) -> bytes:
-    data = nx.node_link_data(graph, edges="edges")
-    return (json.dumps(_plain(data), indent=1) + "\n").encode()
 
 
 def _plain(value: Any) -> Any:
@@ -154,42 +235,15 @@ def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float | np.floating) and not math.isfinite(value))
 
 
-def _to_graphml(graph: nx.DiGraph) -> bytes:
-    names = _xml_names(graph)
-    safe: nx.DiGraph = nx.DiGraph()
-    safe.graph.update(_xml_values(graph.graph))
-    for node, values in graph.nodes(data=True):
-        safe.add_nodes_from([(names[node], _xml_values(values))])
-    for source, target, values in graph.edges(data=True):
-        safe.add_edges_from([(names[source], names[target], _xml_values(values))])
-    file = BytesIO()
-    nx.write_graphml_xml(safe, file)
-    return file.getvalue()
-
-
-def _xml_names(graph: nx.DiGraph) -> dict[str, str]:
-    """Spell every id so that XML can hold it and no two become the same."""
-    names: dict[str, str] = {}
-    taken = set(graph)
-    for node in graph:
-        name = _xml_text(node)
-        while name != node and name in taken:
-            name += "_"
-        taken.add(name)
-        names[node] = name
-    return names
-
-
 def _xml_text(text: str) -> str:
-    return _NOT_XML.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return spell_out(text, _NOT_XML)
 
 
 def _xml_values(values: dict[str, Any]) -> dict[str, Any]:
-    plain = {}
-    for name, value in _plain(values).items():
-        kept = value if isinstance(value, str | int | float) else json.dumps(value)
-        plain[_xml_text(name)] = _xml_text(kept) if isinstance(kept, str) else kept
-    return plain
+    return {
+        _xml_text(name): _xml_text(value) if isinstance(value, str) else value
+        for name, value in flat_values(values).items()
+    }
 
 
 def _from_json(content: bytes) -> nx.DiGraph:

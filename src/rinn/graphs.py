@@ -63,16 +63,16 @@ def by_role(graph: nx.DiGraph, role: str) -> list[str]:
     return [node for node, its_role in graph.nodes(data="role") if its_role == role]
 
 
-def name_latents(count: int, taken: set[str]) -> list[str]:
+def name_latents(count: int, taken: set[str], letter: str = "L") -> list[str]:
     """Name latents L1, L2 and so on; L_1 where a column is called L1.
 
     Example:
         >>> name_latents(2, {"x", "L2"})
         ['L_1', 'L_2']
     """
-    names = [f"L{number}" for number in range(1, count + 1)]
+    names = [f"{letter}{number}" for number in range(1, count + 1)]
     while taken & set(names):
-        names = [name.replace("L", "L_", 1) for name in names]
+        names = [name.replace(letter, f"{letter}_", 1) for name in names]
     return names
 
 

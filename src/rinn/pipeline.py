@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import networkx as nx
@@ -12,18 +12,20 @@ import pandas as pd
 
 from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
-from rinn.config import RunSettings, Trial
+from rinn.config import NEAREST, RunSettings, Trial
+from rinn.consensus import measure_effects, read_consensus, regress_effects, wants_regression
 from rinn.errors import InputError, TrainingError
-from rinn.evaluation import TestScores, score_test, view_net
-from rinn.graph import LatentGraph, NetView, build_graph
+from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
+from rinn.graph import LatentGraph, vote_graph
 from rinn.graphs import by_role
 from rinn.maps import NetMaps
 from rinn.matching import GraphScores, score_graph
 from rinn.problem import Problem, make_problem
 from rinn.records import Data
+from rinn.refitting import Comparison, Refit, compare_losses, refit_graph
 from rinn.scoring import PaperScores, score_protocol, truth_patterns
 from rinn.search import Saver, run_search
-from rinn.selection import Selection, average_splits, select_nearest
+from rinn.selection import Selection, average_splits, select_accurate, select_nearest
 from rinn.strategies import Detected, Detection, Networks, find_strategy, plan_trials
 
 
@@ -31,8 +33,9 @@ from rinn.strategies import Detected, Detection, Networks, find_strategy, plan_t
 class Fit:
     """Everything a run found; `problem` is what its networks have seen.
 
-    A strategy without networks has no `selection`, no `views` and no `test`, but graphs of its
-    own (`detected`).
+    `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
+    paper's choice. A strategy without networks has none of these, but graphs of its own
+    (`detected`); one whose networks know nothing of the inputs has no `refit`.
     """
 
     data: Data
@@ -40,15 +43,23 @@ class Fit:
     latent: LatentGraph
     trials: pd.DataFrame
     nets: tuple[TrainedNet, ...] = ()
-    selection: Selection | None = None
-    views: tuple[NetView, ...] = ()
+    chosen: tuple[int, ...] = ()
+    nearest: Selection | None = None
     test: TestScores | None = None
+    test_of_ten: TestScores | None = None
+    refit: Refit | None = None
+    comparison: Comparison | None = None
     detected: Detected | None = None
 
     @property
     def kept(self) -> list[TrainedNet]:
-        """The selected networks, the nearest to the origin first."""
-        return [self.nets[i] for i in self.selection.chosen] if self.selection else []
+        """The networks that the graph was read from, the best first."""
+        return [self.nets[i] for i in self.chosen]
+
+    @property
+    def ten(self) -> list[TrainedNet]:
+        """The networks of the paper's protocol, the nearest to the origin first."""
+        return [self.nets[i] for i in self.nearest.chosen] if self.nearest else []
 
 
 def fit_data(
@@ -56,6 +67,7 @@ def fit_data(
     settings: RunSettings,
     devices: Sequence[jax.Device],
     *,
+    refit: bool = True,
     saver: Saver | None = None,
     report: Callable[[Sequence[TrainedNet], float], None] | None = None,
 ) -> Fit:
@@ -65,6 +77,7 @@ def fit_data(
         data: the two tables.
         settings: of the run.
         devices: where to train.
+        refit: whether to fit the graph as a network of its own.
         saver: see `run_search`.
         report: see `run_search`.
 
@@ -88,7 +101,7 @@ def fit_data(
         saver=saver,
         report=report,
     )
-    return conclude(data, problem, nets, settings.keep)
+    return conclude(data, problem, nets, settings, refit=refit)
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
@@ -101,11 +114,19 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
 
 def _detect(data: Data, problem: Problem, strategy: Detection, settings: RunSettings) -> Fit:
     detected = strategy.detect(data, settings)
-    latent = LatentGraph(detected.graphs[detected.chosen], {})
+    graph = detected.graphs[detected.chosen]
+    latent = LatentGraph(graph, graph)
     return Fit(data, problem, latent, detected.trials, detected=detected)
 
 
-def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int) -> Fit:
+def conclude(
+    data: Data,
+    problem: Problem,
+    nets: Sequence[TrainedNet],
+    settings: RunSettings,
+    *,
+    refit: bool = True,
+) -> Fit:
     """From trained networks to the graph.
 
     Raises:
@@ -114,19 +135,63 @@ def conclude(data: Data, problem: Problem, nets: Sequence[TrainedNet], keep: int
     loss = np.array([net.validation_loss for net in nets])
     setting = np.array([net.trial.setting for net in nets])
     size = np.array([net.size for net in nets])
-    selection = select_nearest(average_splits(loss, setting), size, keep)
-    kept = [nets[i] for i in selection.chosen]
+    mean = average_splits(loss, setting)
+    nearest = select_nearest(mean, size, NEAREST)
+    accurate = settings.select == "accurate"
+    chosen = select_accurate(mean, settings.keep) if accurate else nearest.chosen
+    kept = [nets[i] for i in chosen]
     if not kept:
         raise TrainingError(
             f"none of the {len(nets)} networks can be kept: no setting was trained on both splits "
             f"without diverging; look for columns with extreme values, or train more networks"
         )
-    views = tuple(view_net(net, problem) for net in kept)
-    x_spread = problem.x[:, problem.seen].std(axis=1)
-    latent = build_graph(views, x_spread, data.inputs, data.outputs)
-    test = score_test(kept, problem)
-    trials = tabulate_trials(nets, selection)
-    return Fit(data, problem, latent, trials, tuple(nets), selection, views, test)
+    found = Fit(
+        data=data,
+        problem=problem,
+        latent=LatentGraph(nx.DiGraph(), nx.DiGraph()),
+        trials=tabulate_trials(nets, nearest, chosen),
+        nets=tuple(nets),
+        chosen=chosen,
+        nearest=nearest,
+        test=score_test(kept, problem),
+        test_of_ten=score_test([nets[i] for i in nearest.chosen], problem),
+    )
+    if not len(map_trained(kept[0]).inputs):
+        views = [view_net(net, problem) for net in kept]
+        return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
+    wide = wants_regression(problem)
+    effects = regress_effects(problem) if wide else measure_effects(kept, problem)
+    latent = read_consensus(effects, data.inputs, data.outputs, seed=settings.seed)
+    if not refit:
+        return replace(found, latent=latent)
+    own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
+    _add_refit(latent.graph, own)
+    _add_refit(latent.doubtful, own)
+    comparison = compare_losses(own, find_test_losses(_best_of_each_split(kept), problem))
+    return replace(found, latent=latent, refit=own, comparison=comparison)
+
+
+def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:
+    """The network of each split that validates best there."""
+    splits = sorted({net.trial.split for net in nets})
+    return [
+        min((net for net in nets if net.trial.split == split), key=lambda n: n.validation_loss)
+        for split in splits
+    ]
+
+
+def _add_refit(graph: nx.DiGraph, refit: Refit) -> None:
+    """Give edges and latents the parameters of the graph's own network, and what they are worth."""
+    for edge in refit.edges:
+        if graph.has_edge(edge.source, edge.target):
+            graph.edges[edge.source, edge.target].update(
+                weight=edge.effect,
+                weight_spread=edge.effect_spread,
+                loss_without=edge.loss_without,
+                loss_error=edge.error,
+            )
+    for latent in refit.latents:
+        graph.nodes[latent.latent].update(loss_without=latent.loss_without, loss_error=latent.error)
 
 
 def score_found(
@@ -168,12 +233,15 @@ def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
             )
 
 
-def tabulate_trials(nets: Sequence[TrainedNet], selection: Selection | None = None) -> pd.DataFrame:
+def tabulate_trials(
+    nets: Sequence[TrainedNet], nearest: Selection | None = None, chosen: Sequence[int] = ()
+) -> pd.DataFrame:
     """One row for each trained network: settings, losses, sparsity, distance, status.
 
     Args:
         nets: trained networks.
-        selection: of these networks, once there is one.
+        nearest: the paper's choice of these networks, once there is one.
+        chosen: the places of those that the graph is read from.
 
     Returns:
         The table of trials.csv, in the order of the trial numbers.
@@ -192,8 +260,9 @@ def tabulate_trials(nets: Sequence[TrainedNet], selection: Selection | None = No
             "validation_loss": net.validation_loss,
             "validation_error": net.validation_error,
             "sum_abs_weights": net.size,
-            "distance": selection.distance[place] if selection else np.nan,
-            "kept": place in selection.chosen if selection else False,
+            "distance": nearest.distance[place] if nearest else np.nan,
+            "nearest": place in nearest.chosen if nearest else False,
+            "kept": place in chosen,
         }
         rows.append(row)
     table = pd.DataFrame(rows).replace([np.inf, -np.inf], np.nan)

@@ -17,6 +17,7 @@ import jax
 import networkx as nx
 from rich.console import Console
 
+from rinn.chance import NETWORKS, NullRound, fit_null, q_values, summarise_null
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
 from rinn.devices import find_devices
@@ -49,6 +50,7 @@ from rinn.store import (
 )
 
 SECONDS_BETWEEN_TABLES = 2.0
+NULL = "null.json"
 PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
 
 
@@ -113,6 +115,8 @@ def fit_run(
                 with TrainingProgress(len(trials), console, silent) as progress:
                     report = _Follower(run, progress, clock)
                     fit = fit_data(data, settings, devices, saver=run, report=report)
+                if settings.null:
+                    manifest["null"] = _fit_null(run, fit, settings, devices, console, quiet)
             finally:
                 clock.write()
             seconds = clock.seconds
@@ -121,6 +125,43 @@ def fit_run(
         write_report(out)
         run.discard_work()
     return load_run(out)
+
+
+def _fit_null(
+    run: RunFolder,
+    fit: Fit,
+    settings: RunSettings,
+    devices: Sequence[jax.Device],
+    console: Console,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Find out how much is chance, round by round, and give the edges their q-values."""
+    path = run.folder / NULL
+    done = json.loads(path.read_text())["rounds"] if path.exists() else []
+    rounds = [NullRound.from_json(entry) for entry in done]
+
+    def save(found: NullRound) -> None:
+        rounds.append(found)
+        run.write_json(NULL, {"rounds": [entry.to_json() for entry in rounds]})
+
+    if not quiet:
+        console.print(
+            f"Searching again with the rows of Y permuted, {settings.null} times, and once with "
+            f"decoys ...",
+            highlight=False,
+        )
+    total = (settings.null + 1) * min(NETWORKS, len(fit.nets))
+    with TrainingProgress(total, console, quiet or not total) as progress:
+        null = fit_null(
+            fit.data, settings, devices, settings.null, done=rounds, save=save, report=progress
+        )
+    drawn = fit.latent.graph
+    edges = list(drawn.edges)
+    found = q_values([drawn.edges[edge].get("frequency", 1.0) for edge in edges], null)
+    for graph in (drawn, fit.latent.doubtful):
+        nx.set_edge_attributes(graph, dict(zip(edges, map(float, found), strict=True)), "q")
+    sentence = summarise_null(null, drawn)
+    return {"sentence": sentence, "rounds": settings.null, "drawn": null.drawn}
 
 
 def load_run(folder: Path) -> RunResult:
@@ -255,20 +296,32 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         "y_centre": fit.problem.y_scale.centre.tolist(),
         "y_spread": fit.problem.y_scale.spread.tolist(),
     }
-    save_kept(run.folder / WEIGHTS, fit.kept, notes)
+    kept = [net.trial.number for net in fit.kept]
+    nearest = [net.trial.number for net in fit.ten]
+    both = fit.kept + [net for net in fit.ten if net.trial.number not in kept]
+    save_kept(run.folder / WEIGHTS, both, notes)
     graph = fit.latent.graph
     if not nx.is_directed_acyclic_graph(graph):
         # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
         graph = collapse(graph)
     write_graph(graph, run.folder / "graph.json")
     write_graph(graph, run.folder / "graph.graphml")
-    run.write_table("edges.csv", edges_table(graph))
-    kept = [net.trial.number for net in fit.kept]
+    run.write_table(
+        "edges.csv", edges_table(fit.latent.doubtful if fit.nets else graph, drawn=graph)
+    )
     about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
     test = fit.test.to_json() | about if fit.test else None
+    test_of_ten = fit.test_of_ten.to_json() | about if fit.test_of_ten else None
+    if fit.refit and fit.comparison:
+        run.write_json("refit.json", fit.refit.to_json())
+        manifest = manifest | {"comparison": fit.comparison.to_json()}
     sets = len({net.trial.setting for net in fit.nets})
-    counts = {"trained": len(fit.nets), "sets": sets, "kept": kept}
-    run.write_json(MANIFEST, manifest | {"status": "complete", "networks": counts, "test": test})
+    counts = {"trained": len(fit.nets), "sets": sets, "kept": kept, "nearest": nearest}
+    run.write_json(
+        MANIFEST,
+        manifest
+        | {"status": "complete", "networks": counts, "test": test, "test_of_ten": test_of_ten},
+    )
 
 
 def _write_scores(run: RunFolder, truth: nx.DiGraph | None) -> None:
@@ -283,9 +336,10 @@ def _write_scores(run: RunFolder, truth: nx.DiGraph | None) -> None:
 
 
 def _score_folder(folder: Path, truth: nx.DiGraph) -> dict[str, Any]:
-    tables = load_manifest(folder)["tables"]
-    nets, _ = load_kept(folder / WEIGHTS)
-    maps = [map_trained(net) for net in nets]
+    manifest = load_manifest(folder)
+    tables = manifest["tables"]
+    nets = {net.trial.number: net for net in load_kept(folder / WEIGHTS)[0]}
+    maps = [map_trained(nets[number]) for number in manifest["networks"]["nearest"]]
     graph = load_graph(folder / "graph.json")
     if not maps:
         return _score_alone(graph, truth)

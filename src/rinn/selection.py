@@ -52,6 +52,28 @@ def select_nearest(
     return Selection(distance, tuple(int(i) for i in order if np.isfinite(distance[i])))
 
 
+def select_accurate(loss: Float[np.ndarray, " net"], keep: int) -> tuple[int, ...]:
+    """Choose the networks that predict best.
+
+    Unlike `select_nearest` this does not depend on the worst networks of the pool: a search over
+    wider ranges chooses the same ones, unless it finds better ones.
+
+    Args:
+        loss: mean validation loss of each network (`average_splits`); not finite where it
+            diverged.
+        keep: how many to choose.
+
+    Returns:
+        Their places, the best first; ties keep their order.
+
+    Example:
+        >>> select_accurate(np.array([3.0, np.inf, 1.0, 2.0]), keep=2)
+        (2, 3)
+    """
+    order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), kind="stable")[:keep]
+    return tuple(int(i) for i in order if np.isfinite(loss[i]))
+
+
 def average_splits(
     loss: Float[np.ndarray, " net"], setting: Int[np.ndarray, " net"]
 ) -> Float[np.ndarray, " net"]:

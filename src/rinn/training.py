@@ -54,6 +54,9 @@ class Traits(NamedTuple):
     epochs: Int[Any, ""]
     patience: Int[Any, ""]
     tolerance: Float[Any, ""]
+    settles_at: Int[Any, ""]
+    knee: Float[Any, ""]
+    cooling: Float[Any, ""]
     alive: Float[Any, "layer hidden"]
 
 
@@ -184,13 +187,13 @@ def _step_net(
         due = running & full
         kept = jax.tree.map(lambda g: jnp.where(full, 0.0, g), gradient)
         gradient = jax.tree.map(lambda g: g / traits.ticks, gradient)
-    priced = penalty_slope(state.weights, traits.l1, traits.l2)
+    priced = penalty_slope(state.weights, traits.l1, traits.l2, _knee(state, traits))
     gradient = jax.tree.map(jnp.add, gradient, priced)
     weights, memory = optimisers.descend(
         program.optimisers,
         traits.optimiser,
         due,
-        traits.learning_rate,
+        _rate(state, traits),
         gradient,
         state.memory,
         state.weights,
@@ -203,9 +206,9 @@ def _check_net(
 ) -> NetState:
     """The end of an epoch: validation loss, early stopping, status."""
     loss, error = _validate(program, spread, state.weights, traits, held)
-    cost = loss + penalty(state.weights, traits.l1, traits.l2)
+    cost = loss + penalty(state.weights, traits.l1, traits.l2, _knee(state, traits))
     better = cost < state.best * traits.tolerance
-    stale = jnp.where(better, 0, state.stale + 1)
+    stale = jnp.where(better | (state.epoch < traits.settles_at), 0, state.stale + 1)
     epoch = state.epoch + 1
     status = jnp.where(epoch >= traits.epochs, EXHAUSTED, RUNNING)
     status = jnp.where(stale >= traits.patience, CONVERGED, status)
@@ -220,6 +223,18 @@ def _check_net(
     )
     running = state.status == RUNNING
     return jax.tree.map(lambda new, old: jnp.where(running, new, old), checked, state)
+
+
+def _knee(state: NetState, traits: Traits) -> Float[Array, ""]:
+    """Where the penalty bends now: nowhere before the network settles."""
+    return jnp.where(state.epoch < traits.settles_at, jnp.inf, traits.knee)
+
+
+def _rate(state: NetState, traits: Traits) -> Float[Array, ""]:
+    """The learning rate now: it falls evenly, in its logarithm, while the network settles."""
+    left = jnp.maximum(traits.epochs - traits.settles_at, 1)
+    way = jnp.clip((state.epoch - traits.settles_at) / left, 0.0, 1.0)
+    return traits.learning_rate * traits.cooling**way
 
 
 def _validate(

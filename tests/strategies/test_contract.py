@@ -111,8 +111,9 @@ def test_networks_are_measured_alike(strategy):
         assert net.size == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
         assert net.validation_loss > 0
         assert net.epochs <= 3
-    assert len(fit.test.error) == len(fit.kept) == len(fit.views)
-    assert all(len(view.maps.hidden) == len(view.spread) for view in fit.views)
+    assert len(fit.test.error) == len(fit.kept)
+    assert len(fit.test_of_ten.error) == len(fit.ten)
+    assert (fit.refit is None) == (fit.comparison is None) == (strategy == "dbn")
 
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))

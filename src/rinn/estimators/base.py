@@ -37,6 +37,7 @@ class GraphEstimator(BaseEstimator):
         trials: int | None = None,
         epochs: int | None = None,
         keep: int = KEPT,
+        select: str = "accurate",
         loss: str = "auto",
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
@@ -47,6 +48,7 @@ class GraphEstimator(BaseEstimator):
         self.trials = trials
         self.epochs = epochs
         self.keep = keep
+        self.select = select
         self.loss = loss
         self.device = device
         self.random_state = random_state
@@ -99,6 +101,7 @@ class GraphEstimator(BaseEstimator):
             trials=as_plain(self.trials),
             epochs=as_plain(self.epochs),
             keep=as_plain(self.keep),
+            select=self.select,
             loss=self.loss,
             seed=seed,
             strategy=self._strategy,

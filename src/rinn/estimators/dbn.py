@@ -13,7 +13,7 @@ class DBN(NetworkEstimator):
 
     The networks are autoencoders of Y, so that `graph_` has latents and outputs, but no edge from
     an input, and there is nothing to predict from X. Parameters and attributes are as in `RINN`,
-    but for `readings_`.
+    but for `refit_` and `comparison_`.
 
     Examples:
         >>> from rinn import DBN, make_dataset

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -14,20 +13,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rinn.estimators.base import NetworkEstimator
-from rinn.evaluation import find_activities, predict_samples
+from rinn.evaluation import predict_samples
 from rinn.pipeline import Fit
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How one hidden node is read as a latent: where it is, and its values while fitting."""
-
-    net: int
-    layer: int
-    hidden: int
-    sign: int
-    centre: float
-    spread: float
+from rinn.refitting.models import run_model
 
 
 class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstimator):
@@ -35,7 +23,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
     def _keep(self, fit: Fit) -> None:
         super()._keep(fit)
-        self.readings_ = _read_members(fit)
+        self.refit_ = fit.refit
+        self.comparison_ = fit.comparison
 
     def predict(self, X: Any) -> Float[np.ndarray, "sample ..."]:
         """Predict the outputs: the mean over the kept networks.
@@ -59,10 +48,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
     def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
         """Compute the activity of each latent.
 
-        A latent's activity is the mean over the hidden nodes that stand for it, each brought to
-        mean 0 and standard deviation 1 over the samples it was fitted on, and turned so that it
-        raises the outputs. A latent that no hidden node stands for has the mean activity of the
-        latents it acts on, or 0 where there are none.
+        It is the value that the graph's own network gives the latent: mean 0 and standard
+        deviation 1 over the samples it was fitted on, turned so that it raises the outputs.
 
         Args:
             X: the inputs, [sample, input], with the columns that `fit` has seen.
@@ -71,18 +58,9 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
             Activities, one column for each of `latents_`.
         """
         x = self._scale_inputs(X)
-        read: dict[str, list[np.ndarray]] = {latent: [] for latent in self.latents_}
-        for number, net in enumerate(self.networks_):
-            with _in_double():
-                values = find_activities(net, x)  # [layer, hidden, sample]
-            for latent, readings in self.readings_.items():
-                read[latent] += [_read(values, r) for r in readings if r.net == number]
-        found: dict[str, np.ndarray] = {}
-        for latent in reversed(self.latents_):  # effects first, for the latents without a node
-            below = [found[child] for child in self.graph_.successors(latent) if child in found]
-            parts = read[latent] or below or [np.zeros(x.shape[1])]
-            found[latent] = np.mean(parts, axis=0)
-        columns = [found[latent] for latent in self.latents_]
+        models = self.refit_.models if self.refit_ else ()
+        runs = [run_model(model, x) for model in models]
+        columns = [np.mean([run[latent] for run in runs], axis=0) for latent in self.latents_]
         return np.stack(columns, axis=1) if columns else np.empty((x.shape[1], 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -106,7 +84,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 class RINN(Predictor):
     """Learn the latent graph between two tables with redundant-input neural networks.
 
-    Many networks are trained on X and Y, the best and sparsest are kept, and one graph is read
+    Many networks are trained on X and Y, those that predict best are kept, and one graph is read
     out of them. `predict` gives the outputs that the kept networks expect on average, `transform`
     the activity of each latent.
 
@@ -114,7 +92,9 @@ class RINN(Predictor):
         budget: "default", or "paper" for the search of Young, Andrews, Cooper and Lu (2020).
         trials: how many networks to train; None means as many as the budget has.
         epochs: the most epochs that a network is trained for; None means as the budget says.
-        keep: how many networks to keep.
+        keep: how many networks the graph is read from.
+        select: which: "accurate" for those that predict best, "paper" for the ten that the
+            paper's distance chooses, whatever `keep` says.
         loss: "bce" for outputs that are 0 or 1, "mse" for others, "auto" to look at Y.
         device: "auto" (a GPU where there is one), "cpu" or "gpu".
         random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
@@ -123,12 +103,13 @@ class RINN(Predictor):
         verbose: show the progress of the training on stderr.
 
     Attributes:
-        graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`
-            and `frequency`.
+        graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,
+            `frequency` and what the graph's network loses without them.
         latents_: names of the latents from causes to effects: the columns of `transform`.
         inputs_: names of the inputs in the graph; constant columns of X are not among them.
         outputs_: names of the outputs in the graph; constant columns of Y are not among them.
-        readings_: for each latent, the hidden nodes of the kept networks that stand for it.
+        refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
+        comparison_: how well that network predicts beside the free ones.
         networks_: the kept networks, the best first.
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
@@ -187,29 +168,6 @@ class ESC(Predictor):
     """
 
     _strategy = "esc"
-
-
-def _read_members(fit: Fit) -> dict[str, tuple[Reading, ...]]:
-    """Measure each latent's hidden nodes over the samples outside the test set."""
-    x = fit.problem.x_scale.apply(fit.data.x[fit.problem.seen]).T  # [input, sample]
-    with _in_double():
-        values = [find_activities(net, x) for net in fit.kept]
-    readings: dict[str, tuple[Reading, ...]] = {}
-    for latent, members in fit.latent.members.items():
-        found = []
-        for m in members:
-            node = values[m.net][m.layer, m.hidden]  # [sample]
-            spread = float(node.std()) or 1.0
-            found.append(Reading(m.net, m.layer, m.hidden, m.sign, float(node.mean()), spread))
-        readings[latent] = tuple(found)
-    return readings
-
-
-def _read(
-    values: Float[np.ndarray, "layer hidden sample"], reading: Reading
-) -> Float[np.ndarray, " sample"]:
-    node = values[reading.layer, reading.hidden]
-    return reading.sign * (node - reading.centre) / reading.spread
 
 
 def _in_double() -> contextlib.AbstractContextManager[Any]:

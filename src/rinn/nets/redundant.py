@@ -153,19 +153,35 @@ def _product_backward(kept: tuple[Array, Array], d: Array) -> tuple[Array, Array
 _product.defvjp(_product_forward, _product_backward)
 
 
-def penalty(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Float[Array, ""]:
-    """L1 and L2 on the weights; biases go free."""
+def penalty(
+    weights: Weights,
+    l1: Float[Array, ""],
+    l2: Float[Array, ""],
+    knee: Float[Array, ""] | float = jnp.inf,
+) -> Float[Array, ""]:
+    """L1 and L2 on the weights; biases go free.
+
+    With a `knee` the first bends over, and is level beyond weights of that size (MCP).
+    """
     kept = (weights.inputs, weights.hidden, weights.output)
-    size = sum(jnp.sum(jnp.abs(w)) for w in kept)
+    bent = [jnp.minimum(jnp.abs(w), knee) for w in kept]
+    size = sum(jnp.sum(b - b * b / (2 * knee)) for b in bent)
     return l1 * size + l2 * sum(jnp.sum(w * w) for w in kept)
 
 
-def penalty_slope(weights: Weights, l1: Float[Array, ""], l2: Float[Array, ""]) -> Weights:
+def penalty_slope(
+    weights: Weights,
+    l1: Float[Array, ""],
+    l2: Float[Array, ""],
+    knee: Float[Array, ""] | float = jnp.inf,
+) -> Weights:
     """The slope of `penalty`, zero where a weight is zero: such a weight stays what it is.
 
     JAX's own slope of |w| at zero is one, which would give padding a weight.
     """
-    slopes = [l1 * jnp.sign(w) + 2 * l2 * w for w in weights[:3]]
+    slopes = [
+        l1 * jnp.sign(w) * jnp.maximum(1 - jnp.abs(w) / knee, 0) + 2 * l2 * w for w in weights[:3]
+    ]
     return Weights(*slopes, *(jnp.zeros_like(b) for b in weights[3:]))
 
 

@@ -22,11 +22,15 @@ def say_title(contents: Contents) -> str:
 def say_answer(contents: Contents) -> Markup:
     """Say the result in three sentences, and draw it."""
     lead = [paragraph(sentence, class_="lead") for sentence in answer_info(contents)]
+    parts = [
+        contents.manifest[name] for name in ("comparison", "null") if name in contents.manifest
+    ]
+    lead += [paragraph(part["sentence"], class_="lead") for part in parts]
     layout = layout_info(contents.graph)
     keys = [key("plus", "raises"), key("minus", "lowers")]
     caption = (
         ". Effects run from left to right. Width: strength relative to the strongest edge of its "
-        "kind; opacity: share of the kept networks that show the edge. A latent has no natural "
+        "kind; opacity: how often the edge was found. A latent has no natural "
         "direction; each is turned so that its effects add up to more than zero."
     )
     if not contents.nets:
@@ -52,18 +56,29 @@ def answer_info(contents: Contents) -> tuple[str, str, str]:
     trained = (
         f"{count(networks['trained'], 'network')} "
         f"{'was' if networks['trained'] == 1 else 'were'} trained, and the {len(networks['kept'])} "
-        f"with the best balance of few weights and low validation loss "
-        f"{'was' if len(networks['kept']) == 1 else 'were'} kept."
+        f"{_say_choice(contents)} {'was' if len(networks['kept']) == 1 else 'were'} kept."
     )
     latents = by_role(contents.graph, "latent")
-    found = "No latent was shared by enough of the kept networks to be reported."
+    found = "No latent was found often enough to be drawn."
     if latents:
         shares = [100 * contents.graph.nodes[name].get("frequency", np.nan) for name in latents]
         low, high = f"{min(shares):.0f} %", f"{max(shares):.0f} %"
         span = low if low == high else f"{low} to {high}"
         verb = "was found, present" if len(latents) == 1 else "were found, each present"
-        found = f"{count(len(latents), 'latent')} {verb} in {span} of the kept networks."
+        found = f"{count(len(latents), 'latent')} {verb} in {span} of {_say_searches(contents)}."
     return trained, found, _say_test(test, contents.notes)
+
+
+def _say_choice(contents: Contents) -> str:
+    if contents.manifest["settings"]["select"] == "accurate":
+        return "with the lowest validation loss"
+    return "with the best balance of few weights and low validation loss"
+
+
+def _say_searches(contents: Contents) -> str:
+    if "comparison" not in contents.manifest:
+        return "the kept networks"
+    return "the searches with networks drawn anew and effects shaken by their sampling error"
 
 
 def _answer_alone(contents: Contents) -> tuple[str, str, str]:

@@ -70,7 +70,7 @@ def _draw_edge(
     path = f"M{x0:g} {y0:.1f}C{x0 + bend:g} {y0:.1f} {x1 - bend:g} {y1:.1f} {x1:g} {y1:.1f}"
     colour = "plus" if weight > 0 else "minus" if weight < 0 else ""
     words = (
-        f"{clip(source)} → {clip(target)}: {weight:+.3g}, in {100 * share:.0f} % of kept networks"
+        f"{clip(source)} → {clip(target)}: {weight:+.3g}, found in {100 * share:.0f} % of searches"
     )
     return element(
         "path", element("title", words), d=path, class_=f"edge {colour}".strip(),

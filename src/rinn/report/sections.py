@@ -36,17 +36,16 @@ CAVEATS = (
     "acted where it does not.",
     "Effects run one way only, from inputs through latents to outputs. Feedback is not looked "
     "for and would be misread.",
-    "A latent counts only where single nodes of the networks show it, or where several inputs "
-    "act on the same outputs. One that the networks spread over several nodes and that a single "
-    "input acts on may be missed.",
+    "A latent is drawn where it explains with few edges what inputs do to at least two outputs. "
+    "One without inputs of its own, with two parents and two or three children, saves too little "
+    "to be told from chance, and may be missed.",
     "What an input does to outputs that no latent explains is not drawn. An input without an edge "
     "may still act on single outputs.",
     "Two latents that act on the same outputs cannot be told apart and appear as one.",
-    "Frequencies are shares of the kept networks. They say how often the networks agree, not how "
-    "probable it is that a latent or an edge exists: networks trained on the same samples can "
-    "agree on the same mistake.",
-    "The rule that reads the graph out of the networks is a first, simple one with fixed "
-    "thresholds. Read edges of low frequency or small weight as suggestions.",
+    "A frequency is the share of searches, with networks drawn anew and effects shaken by their "
+    "sampling error, that found a latent or an edge. It says how firm the finding is, not how "
+    "probable it is that it is true: all searches see the same samples. 'rinn fit --null' says how "
+    "much is chance. edges.csv lists what was found too seldom to be drawn.",
 )
 
 
@@ -129,10 +128,16 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
 def say_selection(contents: Contents) -> Markup:
     """Show how the kept networks lie among all."""
     info = scatter_info(contents.trials)
+    accurate = contents.manifest["settings"]["select"] == "accurate"
+    rule = (
+        "those with the lowest mean validation loss over the splits"
+        if accurate
+        else "nearest to the lower left corner after both axes are scaled to the same length"
+    )
+    beyond = "Not drawn" if accurate else "Not drawn and not in the choice"
     words = (
         f"Each circle is a network; the {count(int(info.kept.sum()), 'filled one')} "
-        f"{'was' if info.kept.sum() == 1 else 'were'} kept: nearest to the lower left corner after "
-        f"both axes are scaled to the same length. Not drawn and not in the choice: {info.beyond} "
+        f"{'was' if info.kept.sum() == 1 else 'were'} kept: {rule}. {beyond}: {info.beyond} "
         f"beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that diverged."
     )
     drawing = scroll_box(draw_scatter(info), "Scatter of all networks")
@@ -213,7 +218,7 @@ def say_scores(contents: Contents) -> Markup:
         )  # fmt: skip
         return paragraph(given)
     paper, graph = scores["paper"], scores["graph"]
-    whose = "kept networks, {} *" if contents.nets else "paper's rule, {}"
+    whose = "paper's protocol, {} *" if contents.nets else "paper's rule, {}"
     rows = [(whose.format("hidden nodes"), paper["hidden"])]
     rows += [(whose.format("inputs"), paper["input"])] if paper.get("input") else []
     rows += [("graph, latents", graph["latents"]), ("graph, edges", graph["edges"])]
@@ -227,8 +232,9 @@ def say_scores(contents: Contents) -> Markup:
     number = len(by_role(collapse(truth), "latent")) if truth else 0
     size = f"The truth has {number} latents that act on different outputs. " if truth else ""
     note = (
-        "* The paper's protocol, mean over the kept networks: threshold chosen with sight of the "
-        "truth. It says what the networks hold, not what a reader without the truth would get."
+        "* Mean over the ten networks that the paper's distance chooses, threshold chosen with "
+        "sight of the truth. It says what the networks hold, not what a reader without the truth "
+        "would get."
     )
     return join(
         [

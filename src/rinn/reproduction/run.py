@@ -86,7 +86,7 @@ def run_cell(
 
 
 def _read_run(run: RunResult, about: dict[str, Any]) -> Cell:
-    paper, graph, test = run.scores["paper"], run.scores["graph"], run.manifest["test"]
+    paper, graph, test = run.scores["paper"], run.scores["graph"], run.manifest["test_of_ten"]
     networks = run.manifest["networks"]
     return Cell(
         **about,

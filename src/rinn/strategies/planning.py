@@ -14,8 +14,10 @@ from rinn.errors import InputError
 from rinn.problem import Problem, find_price
 
 DEFAULT_SETS = 64
-DEFAULT_EPOCHS = 300
-DEFAULT_L1 = {"mse": (0.75, 1.75), "bce": (0.4, 1.2)}
+DEFAULT_STEPS = 8700  # as many as 300 epochs have with 5000 samples
+FEWEST_EPOCHS = 60
+DEFAULT_L1 = {"mse": (0.5, 2.0), "bce": (0.3, 1.5)}
+DEFAULT_KNEE, DEFAULT_COOLING = 0.5, 0.02
 PAPER_EPOCHS = 3000
 # With more inputs than this a problem is of the size of the paper's data 5 and 6, for which a
 # hundred more settings, with larger layers, are searched.
@@ -77,15 +79,28 @@ def is_large(problem: Problem) -> bool:
 
 
 def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> NetSettings:
-    """Draw a setting of the default budget: the L1 rate relative to the data's own price."""
+    """Draw a setting of the default budget: the L1 rate relative to the data's own price.
+
+    With few samples there are more epochs, so that networks take the same number of steps; none
+    stops before it has settled.
+    """
     low, high = DEFAULT_L1[problem.loss]
+    epochs = _count_epochs(problem)
     return NetSettings(
         l1=find_price(problem) * 10 ** -rng.uniform(low, high),
         learning_rate=10 ** -rng.uniform(2.0, 2.7),
+        knee=DEFAULT_KNEE,
+        cooling=DEFAULT_COOLING,
         seed=draw_seed(rng),
-        epochs=DEFAULT_EPOCHS,
+        epochs=epochs,
+        patience=epochs,
         **shape,
     )
+
+
+def _count_epochs(problem: Problem) -> int:
+    steps = max(1, len(problem.splits[0].train) // NetSettings.batch_size)
+    return max(FEWEST_EPOCHS, round(DEFAULT_STEPS / steps))
 
 
 def draw_paper(

@@ -20,6 +20,7 @@ from rinn.strategies.planning import (
 )
 
 PAPER_RANDOM_SETS = 200
+LARGE_WIDTH = 24  # of the default budget, for large problems
 
 
 def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
@@ -38,7 +39,9 @@ def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
     if settings.budget == "paper":
         return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)
     sets = count_sets(settings, DEFAULT_SETS)
-    return make_trials([draw_default(rng, problem) for _ in range(sets)], settings)
+    width = LARGE_WIDTH if is_large(problem) else NetSettings.width
+    nets = [draw_default(rng, problem, width=width) for _ in range(sets)]
+    return make_trials(nets, settings)
 
 
 def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]:

@@ -1,0 +1,684 @@
+"""How well the graph that a user gets recovers the true one, on fresh data, beside the bars.
+
+The truth is used for nothing but scoring. Finished cases are kept in `--out`, one JSON object a
+line, so that the same command goes on where it was stopped; a case that failed is run again, and
+the last line of a case counts.
+
+A graph without latents has no precision: its score says 0, the tables count 1, because it draws
+nothing wrong; what it misses lowers its recall and F1. Seconds are those of the fit, compilation
+included, beside `jobs - 1` other fits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import itertools
+import json
+import multiprocessing
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import rinn
+from rinn.config import BUDGETS, DEVICES, RunSettings
+from rinn.devices import find_devices
+from rinn.errors import InputError
+from rinn.graphs import by_role, collapse, reach
+from rinn.matching import score_graph
+from rinn.pairing import as_data
+from rinn.pipeline import fit_data
+from rinn.records import Data
+from rinn.simulation import Simulation, make_dataset
+
+Record = dict[str, Any]
+
+SUITES = ("paper", "samples", "tcga", "random", "null", "seeds")
+# With 880 networks a case, only the suites that are compared with the paper, unless more are named.
+SUITES_OF = {"default": SUITES, "paper": ("paper", "tcga")}
+SAMPLES = 5000
+DATA_SEEDS = (10, 11, 12, 13, 14)
+TCGA_SEEDS = (10, 11, 12)
+PAPER = ("matrix", "gaussian", "or", "logic")
+FEWER = ("or", "gaussian", "logic")
+SIZES = (250, 500, 1000, 2000, 5000)
+TCGA = ("tcga-or", "tcga-logic")
+GRAPHS = 30
+ATTEMPTS = 50
+NULL_SIZES = (5000, 1000)
+SEARCHED = ("matrix", "or")
+SEARCH_SEEDS = 5
+FRESH = 1000  # added to seeds of graphs, sizes and permutations: no other work draws from these
+PACKAGES = ("rinn", "jax", "jaxlib", "optax", "numpy", "networkx")
+COMPARED = ("graph_loss", "free_loss", "test_loss", "difference", "error", "carries")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fit: `seed` is the data's (or the number of a random graph), `search_seed` the run's."""
+
+    suite: str
+    dataset: str
+    n: int
+    seed: int
+    budget: str = "default"
+    search_seed: int = 0
+    trials: int | None = None
+    epochs: int | None = None
+
+    @property
+    def settings(self) -> RunSettings:
+        """What the fit is called with."""
+        return RunSettings(
+            budget=self.budget, trials=self.trials, epochs=self.epochs, seed=self.search_seed
+        )
+
+    @property
+    def label(self) -> str:
+        """The budget in words, with what was changed of it."""
+        words = [f"budget {self.budget}"]
+        words += [f"{self.trials} networks"] if self.trials else []
+        words += [f"{self.epochs} epochs"] if self.epochs else []
+        return ", ".join(words)
+
+    def is_like(self, other: Case) -> bool:
+        """Whether the other case of another suite is the same fit of the same data."""
+        permuted = "null" in (self.suite, other.suite)
+        return not permuted and dataclasses.replace(other, suite=self.suite) == self
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What must hold of a suite: the mean of `measure` over runs is `bound` or better.
+
+    With `by` it must hold of every group of runs alike in these fields. `dataset` and `n` choose
+    the runs; None takes all.
+    """
+
+    suite: str
+    meaning: str
+    measure: str
+    bound: float
+    dataset: str | None = None
+    n: int | None = None
+    by: tuple[str, ...] = ()
+    at_most: bool = False
+
+    def chooses(self, case: Case) -> bool:
+        """Whether the run of a case counts."""
+        asked = ((self.suite, case.suite), (self.dataset, case.dataset), (self.n, case.n))
+        return all(wanted in (None, given) for wanted, given in asked)
+
+
+# Mean F1 of the latents over the data seeds, by budget.
+PAPER_F1 = {
+    "default": {"matrix": 0.98, "gaussian": 0.95, "or": 0.98, "logic": 0.95},
+    "paper": {"matrix": 0.99, "gaussian": 0.97, "or": 0.99, "logic": 0.98},
+}
+EACH = ("dataset",)
+BOTH = ("dataset", "n")
+BARS = (
+    Bar("paper", "latents' precision, each dataset", "precision", 0.98, by=EACH),
+    Bar("paper", "edges' F1, each dataset", "edges_f1", 0.90, by=EACH),
+    Bar("paper", "share of runs without order errors", "ordered", 0.95),
+    Bar("paper", "share of runs whose refit is within its standard error", "carries", 0.90),
+    Bar("samples", "latents' F1 at n = 1000, each dataset", "f1", 0.90, n=1000, by=EACH),
+    Bar("samples", "latents' precision, each dataset and n", "precision", 0.95, by=BOTH),
+    Bar("tcga", "latents' F1, each dataset", "f1", 0.90, by=EACH),
+    Bar("random", "latents' F1", "f1", 0.95),
+    Bar("random", "latents' precision", "precision", 0.97),
+    Bar("null", "edges drawn where there is nothing", "edges", 0.5, at_most=True),
+    Bar("seeds", "search seeds of 5 with the same latents, each dataset", "identical", 4, by=EACH),
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure every case that is not yet in `--out`, then print tables and bars."""
+    options = _parse(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 170)
+    if not options.report:
+        _run_all(options, console)
+    report(list(load_records(options.out).values()), console)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", help=f"of {','.join(SUITES)}; by default what the budget can do")
+    parser.add_argument("--seeds", help="data seeds of paper, samples, tcga and null")
+    parser.add_argument("--budget", default="default", choices=BUDGETS)
+    parser.add_argument("--device", default="auto", choices=DEVICES)
+    parser.add_argument("--jobs", type=int, default=1, help="processes, which share a GPU")
+    parser.add_argument("--limit", type=float, help="seconds after which no case is started")
+    parser.add_argument("--trials", type=int, help="networks, in place of the budget's")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--out", type=Path, required=True, help="finished cases, a JSON line each")
+    parser.add_argument("--report", action="store_true", help="only print what --out holds")
+    options = parser.parse_args(arguments)
+    named = options.suite.split(",") if options.suite else SUITES_OF[options.budget]
+    for name in named:
+        if name not in SUITES:
+            parser.error(f"--suite must be of {', '.join(SUITES)}, got {name!r}")
+    if options.jobs < 1:
+        parser.error(f"--jobs must be at least 1, got {options.jobs}")
+    if options.report and not options.out.exists():
+        parser.error(f"--out must be a file to report, but there is no {options.out}")
+    try:
+        options.seeds = tuple(map(int, options.seeds.split(","))) if options.seeds else None
+        options.cases = plan_cases(
+            named, options.seeds, options.budget, options.trials, options.epochs
+        )
+        _ = [case.settings for case in options.cases]
+    except ValueError as error:
+        parser.error(str(error))
+    return options
+
+
+def plan_cases(
+    suites: Sequence[str],
+    seeds: Sequence[int] | None = None,
+    budget: str = "default",
+    trials: int | None = None,
+    epochs: int | None = None,
+) -> list[Case]:
+    """List the cases, suite by suite, seed by seed: a run cut short has all datasets.
+
+    Args:
+        suites: names in `SUITES`.
+        seeds: of the data; None takes `DATA_SEEDS`, and `TCGA_SEEDS` for tcga.
+        budget: of every fit.
+        trials: in place of the budget's.
+        epochs: in place of the budget's.
+
+    Returns:
+        Each case once.
+    """
+    drawn, first = seeds or DATA_SEEDS, DATA_SEEDS[0]
+    rows = {
+        "paper": [(name, SAMPLES, seed, 0) for seed in drawn for name in PAPER],
+        "samples": [(name, n, seed, 0) for seed in drawn for n in SIZES for name in FEWER],
+        "tcga": [(name, SAMPLES, seed, 0) for seed in seeds or TCGA_SEEDS for name in TCGA],
+        "random": [("random", SAMPLES, number, 0) for number in range(GRAPHS)],
+        "null": [(name, n, seed, 0) for seed in drawn for n in NULL_SIZES for name in FEWER],
+        "seeds": [
+            (name, SAMPLES, first, seed) for seed in range(SEARCH_SEEDS) for name in SEARCHED
+        ],
+    }
+    cases = [
+        Case(suite, name, n, seed, budget, search_seed, trials, epochs)
+        for suite in suites
+        for name, n, seed, search_seed in rows[suite]
+    ]
+    return list(dict.fromkeys(cases))
+
+
+def _run_all(options: argparse.Namespace, console: Console) -> None:
+    """Run what is due, in this process or in several, and keep each record at once."""
+    done = {
+        case: found for case, found in load_records(options.out).items() if "error" not in found
+    }
+    left = [case for case in options.cases if case not in done]
+    console.print(f"{len(left)} of {len(options.cases)} cases to run")
+    end = time.monotonic() + (options.limit or float("inf"))
+    total, finished = len(left), 0
+
+    def keep(record: Record) -> None:
+        nonlocal finished
+        finished += 1
+        append_record(options.out, record)
+        if "error" not in record:
+            done[Case(**record["case"])] = record
+        console.print(f"{finished}/{total} {_tell(record)}", soft_wrap=True, highlight=False)
+
+    def due() -> Iterator[Case]:
+        for case in left:
+            twin = find_twin(case, done)
+            if twin:
+                keep(twin)
+            elif time.monotonic() > end:
+                return
+            else:
+                yield case
+
+    task = functools.partial(measure, device=options.device, jobs=options.jobs)
+    if options.jobs > 1:
+        # Workers inherit it; JAX would give the whole GPU to the first of them.
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+        records: Iterable[Record] = run_spawned(task, due(), options.jobs)
+    else:
+        find_devices(options.device)
+        records = map(task, due())
+    for record in records:
+        keep(record)
+    if finished < total:
+        console.print(f"{total - finished} cases are left: --limit is over; run this again")
+
+
+def find_twin(case: Case, done: dict[Case, Record]) -> Record | None:
+    """Find the same fit in another suite, made by the same source, as a record of this case."""
+    for other, record in done.items():
+        if case.is_like(other) and record["versions"]["source"] == find_versions()["source"]:
+            return record | {"case": dataclasses.asdict(case), "copied_from": other.suite}
+    return None
+
+
+def run_spawned(
+    task: Callable[[Case], Record], cases: Iterator[Case], jobs: int
+) -> Iterator[Record]:
+    """Run cases in `jobs` fresh processes, each with its own JAX and its share of the cores.
+
+    Args:
+        task: what to do with a case.
+        cases: taken one by one, when a process is free.
+        jobs: how many processes.
+
+    Yields:
+        The records as they come; a process that dies leaves one with an error and is replaced.
+    """
+    pools = [_start_worker(slot, jobs) for slot in range(jobs)]
+    running: dict[Future[Record], tuple[int, Case]] = {}
+    free = collections.deque(range(jobs))
+    try:
+        while True:
+            for case in itertools.islice(cases, len(free)):
+                slot = free.popleft()
+                running[pools[slot].submit(task, case)] = slot, case
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                slot, case = running.pop(future)
+                free.append(slot)
+                try:
+                    record = future.result()
+                except BrokenProcessPool as error:
+                    pools[slot].shutdown()
+                    pools[slot] = _start_worker(slot, jobs)
+                    record = describe_case(case, jobs) | {"error": f"its process died: {error}"}
+                yield record
+    finally:
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
+
+
+def _start_worker(slot: int, jobs: int) -> ProcessPoolExecutor:
+    # One pool for each worker: a worker that dies breaks its pool, and the other cases go on.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, context, initializer=_prepare_worker, initargs=(slot, jobs))
+
+
+def _prepare_worker(slot: int, jobs: int) -> None:
+    """Take a share of the cores, which JAX will count, and end when the main process is killed."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, cores[slot::jobs] or cores)
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def measure(case: Case, device: str = "auto", jobs: int = 1) -> Record:
+    """Fit one case and score its graph; what it raises becomes part of the record.
+
+    Args:
+        case: what to fit.
+        device: auto, cpu or gpu.
+        jobs: how many fits run beside each other, for the record.
+
+    Returns:
+        The record, ready for JSON.
+    """
+    record = describe_case(case, jobs)
+    try:
+        return record | _fit_case(case, device)
+    except Exception as error:
+        where = traceback.format_exc()[-2000:]
+        return record | {"error": f"{type(error).__name__}: {error}", "traceback": where}
+
+
+def describe_case(case: Case, jobs: int) -> Record:
+    """What is known of a case before it is fitted."""
+    return {
+        "case": dataclasses.asdict(case),
+        "settings": case.settings.to_json(),
+        "versions": find_versions(),
+        "jobs": jobs,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+    }
+
+
+@functools.cache
+def find_versions() -> dict[str, str]:
+    """Versions of the packages, and a digest of the source that was run."""
+    source = hashlib.sha256()
+    for path in sorted(Path(rinn.__file__).parent.rglob("*.py")):
+        source.update(path.read_bytes())
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return versions | {"python": platform.python_version(), "source": source.hexdigest()[:12]}
+
+
+def _fit_case(case: Case, device: str) -> Record:
+    devices = find_devices(device)
+    data, truth, parameters = make_data(case)
+    started = time.perf_counter()
+    fit = fit_data(data, case.settings, devices)
+    seconds = time.perf_counter() - started
+    graph = fit.latent.graph
+    reached = reach(graph)
+    latents = by_role(graph, "latent")
+    scores, true = score_graph(graph, truth), collapse(truth)
+    parts = {"latents": scores.latents, "edges": scores.edges, "latent_edges": scores.latent_edges}
+    return {
+        "scores": scores.to_json(),
+        "counts": {
+            name: {"tp": part.tp, "fp": part.fp, "fn": part.fn} for name, part in parts.items()
+        },
+        "found": {"latents": len(latents), "edges": graph.number_of_edges()},
+        "truth": {"latents": len(by_role(true, "latent")), "edges": true.number_of_edges()},
+        "refit": _describe(getattr(fit, "refit", None)),
+        "comparison": _describe(getattr(fit, "comparison", None)),
+        "parameters": parameters,
+        "dropped": len(data.dropped),
+        "seconds": round(seconds, 2),
+        "device": f"{len(devices)} x {devices[0].device_kind}",
+        "latents": {name: sorted(reached[name]) for name in latents},
+        "edges": sorted([source, target] for source, target in graph.edges),
+    }
+
+
+def make_data(case: Case) -> tuple[Data, nx.DiGraph, Record]:
+    """Simulate the tables of a case, the graph to score against, and how both were made.
+
+    Permuted outputs have nothing to do with the inputs: their graph has no latents and no edges.
+    """
+    simulation, parameters = (
+        draw_random(case.seed, case.n)
+        if case.dataset == "random"
+        else (make_dataset(case.dataset, samples=case.n, seed=case.seed), {})
+    )
+    y, truth = simulation.y, simulation.truth
+    if case.suite == "null":
+        order = np.random.default_rng([FRESH, case.seed]).permutation(len(y))
+        y = y.iloc[order].set_axis(y.index)
+        truth = nx.DiGraph(truth)
+        truth.remove_nodes_from(by_role(truth, "latent"))
+        parameters = {"permuted": True}
+    return as_data(simulation.x, y), truth, simulation.parameters | parameters
+
+
+def draw_random(number: int, samples: int) -> tuple[Simulation, Record]:
+    """Simulate random graph `number`: or and gaussian by turns, half of them with orphans.
+
+    Sizes for which the generator finds no graph are drawn again.
+
+    Raises:
+        InputError: no sizes were found in `ATTEMPTS`.
+    """
+    fixed = {
+        "mechanism": ("or", "gaussian")[number % 2],
+        "orphans": 0.3 if number % 4 in (1, 2) else 0.0,
+    }
+    for attempt in range(ATTEMPTS):
+        rng = np.random.default_rng([FRESH, number, attempt])
+        sizes = {
+            "levels": int(rng.integers(2, 4)),
+            "latents": int(rng.integers(4, 13)),
+            "inputs": int(rng.integers(10, 31)),
+            "outputs": int(rng.integers(16, 31)),
+        }
+        seed = FRESH + number
+        with contextlib.suppress(InputError):
+            simulation = make_dataset("random", samples=samples, seed=seed, **fixed, **sizes)
+            return simulation, {"data_seed": seed, "attempt": attempt}
+    raise InputError(f"number must be one with a graph, but {number} has none in {ATTEMPTS} sizes")
+
+
+def _describe(part: Any) -> Record | None:
+    """What a refit or a comparison says of losses, without its parameters."""
+    if part is None:
+        return None
+    whole = part.to_json() if hasattr(part, "to_json") else {}
+    kept = {name: value for name, value in whole.items() if name not in ("models", "formula")}
+    return kept | {name: getattr(part, name) for name in COMPARED if hasattr(part, name)}
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Add a line that is on the disk when this returns; a torn line before it is closed."""
+    line = json.dumps(record, default=lambda number: number.item()) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else "\n" + line
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def load_records(path: Path) -> dict[Case, Record]:
+    """Read the last record of each case; a line that a killed run left torn is no record."""
+    records = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        with contextlib.suppress(json.JSONDecodeError):
+            record = json.loads(line)
+            records[Case(**record["case"])] = record
+    return records
+
+
+def _tell(record: Record) -> str:
+    case = Case(**record["case"])
+    name = f"{case.suite} {case.dataset} n={case.n} seed {case.seed} search {case.search_seed}"
+    if "error" in record:
+        return f"{name}: failed: {record['error']}"
+    copied = f", copied from {record['copied_from']}" if "copied_from" in record else ""
+    return (
+        f"{name}: latents F1 {MEASURES['f1'](record):.3f}, edges F1 "
+        f"{MEASURES['edges_f1'](record):.3f}, {record['found']['edges']} edges, "
+        f"{record['seconds']:.0f} s{copied}"
+    )
+
+
+def report(records: Sequence[Record], console: Console) -> None:
+    """Print a table for each suite, and each bar as met, missed or open, budget by budget."""
+    if not records:
+        console.print("no case is finished yet")
+    for label, own in group_by(records, lambda record: Case(**record["case"]).label).items():
+        suites = group_by(own, lambda record: record["case"]["suite"])
+        for suite in (name for name in SUITES if name in suites):
+            console.print(_tabulate(f"{suite}: {label}", suites[suite]))
+        lines = Table(title=f"bars: {label}", title_justify="left")
+        for heading in ("suite", "bar", "", "found", "runs", "verdict"):
+            lines.add_column(heading)
+        for bar in list_bars(own[0]["case"]["budget"]):
+            lines.add_row(*check_bar(bar, suites.get(bar.suite, [])))
+        console.print(lines)
+        _print_notes(own, console)
+
+
+def _print_notes(records: Sequence[Record], console: Console) -> None:
+    for record in records:
+        if "error" in record:
+            console.print(_tell(record), soft_wrap=True, highlight=False)
+    sources = {record["versions"]["source"] for record in records}
+    if len(sources) > 1:
+        console.print(
+            f"these runs come from {len(sources)} states of the source: {sorted(sources)}"
+        )
+
+
+def _tabulate(title: str, records: Sequence[Record]) -> Table:
+    """Mean ± sd over the runs of each dataset and n."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("data", "n", "runs", *COLUMNS):
+        table.add_column(heading, justify="left" if heading == "data" else "right")
+
+    def key(record: Record) -> tuple[str, int]:
+        return _name_data(record), record["case"]["n"]
+
+    for (name, n), own in sorted(group_by(records, key).items()):
+        good = [record for record in own if "error" not in record]
+        failed = f" + {len(own) - len(good)} failed" if len(good) < len(own) else ""
+        cells = [_show(good, measure, digits) for measure, digits in COLUMNS.values()]
+        table.add_row(name, str(n), f"{len(good)}{failed}", *cells)
+    return table
+
+
+def _name_data(record: Record) -> str:
+    mechanism = record.get("parameters", {}).get("mechanism")
+    is_random = record["case"]["dataset"] == "random" and mechanism
+    return f"random {mechanism}" if is_random else str(record["case"]["dataset"])
+
+
+def _show(records: Sequence[Record], name: str, digits: int) -> str:
+    if name == "identical":
+        same = count_identical(records)
+        return f"{same} of {len(records)}" if same else ""
+    values = find_values(records, name)
+    if not values:
+        return ""
+    if name in SHARES:
+        return f"{np.mean(values):.0%}"
+    sd = np.std(values, ddof=1) if len(values) > 1 else 0.0
+    return f"{np.mean(values):.{digits}f} ± {sd:.{digits}f}"
+
+
+def list_bars(budget: str) -> list[Bar]:
+    """The bars of a budget."""
+    bars = [
+        Bar("paper", f"latents' F1, {name}", "f1", bound, dataset=name)
+        for name, bound in PAPER_F1[budget].items()
+    ]
+    return bars + list(BARS)
+
+
+def check_bar(bar: Bar, records: Sequence[Record]) -> tuple[str, ...]:
+    """Say of a bar: suite, meaning, bound, what was found in the worst group, runs, verdict.
+
+    A bar is open without runs, met or missed so far with fewer than are planned by default, and
+    cannot be met with a failed one.
+    """
+    own = [record for record in records if bar.chooses(Case(**record["case"]))]
+    failed = sum("error" in record for record in own)
+    good = [record for record in own if "error" not in record and _has(record, bar.measure)]
+    groups = group_by(good, lambda record: tuple(record["case"][name] for name in bar.by))
+    found = {key: _summarise(runs, bar.measure) for key, runs in groups.items()}
+    values = {key: value for key, value in found.items() if value is not None}
+    head = bar.suite, bar.meaning, f"{'<=' if bar.at_most else '>='} {bar.bound:g}"
+    runs = f"{len(good)} + {failed} failed" if failed else f"{len(good)}"
+    if not values:
+        return *head, "", runs, "missed" if failed else "open"
+    worst = (max if bar.at_most else min)(values, key=lambda key: values[key])
+    value = values[worst]
+    is_met = not failed and (value <= bar.bound if bar.at_most else value >= bar.bound)
+    where = f" ({', '.join(map(str, worst))})" if worst else ""
+    is_whole = len(own) >= sum(bar.chooses(case) for case in plan_cases([bar.suite]))
+    verdict = ("met" if is_met else "missed") + ("" if is_whole else " so far")
+    return *head, f"{value:.3g}{where}", runs, verdict
+
+
+def _has(record: Record, name: str) -> bool:
+    return name == "identical" or MEASURES[name](record) is not None
+
+
+def _summarise(records: Sequence[Record], name: str) -> float | None:
+    if name == "identical":
+        return count_identical(records) if len(records) == SEARCH_SEEDS else None
+    values = find_values(records, name)
+    return float(np.mean(values)) if values else None
+
+
+def find_values(records: Sequence[Record], name: str) -> list[float]:
+    """The measure of each run that has it."""
+    values = (MEASURES[name](record) for record in records)
+    return [value for value in values if value is not None]
+
+
+def count_identical(records: Sequence[Record]) -> int:
+    """How many runs of one dataset have the latents, as sets of outputs, that most have.
+
+    Runs of several draws of the data cannot be told so: 0.
+    """
+    if len({(record["case"]["dataset"], record["case"]["seed"]) for record in records}) != 1:
+        return 0
+    if len({record["case"]["search_seed"] for record in records}) == 1:
+        return 0
+    found = collections.Counter(
+        tuple(sorted(tuple(outputs) for outputs in record["latents"].values()))
+        for record in records
+    )
+    return max(found.values())
+
+
+def group_by(records: Iterable[Record], key: Callable[[Record], Any]) -> dict[Any, list[Record]]:
+    """Collect the records that have the same key, in the order in which they came."""
+    groups: dict[Any, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def _find_precision(record: Record) -> float:
+    counts = record["counts"]["latents"]
+    return record["scores"]["latents"]["precision"] if counts["tp"] + counts["fp"] else 1.0
+
+
+def _find_carries(record: Record) -> float | None:
+    """Whether the refitted graph predicts as well as the free networks, where it was compared."""
+    for part in (record.get("comparison"), record.get("refit")):
+        if part and "carries" in part:
+            return float(part["carries"])
+        if part and {"difference", "error"} <= part.keys():
+            return float(part["difference"] <= part["error"])
+    return None
+
+
+MEASURES: dict[str, Callable[[Record], float | None]] = {
+    "f1": lambda record: record["scores"]["latents"]["f1"],
+    "precision": _find_precision,
+    "recall": lambda record: record["scores"]["latents"]["recall"],
+    "edges_f1": lambda record: record["scores"]["edges"]["f1"],
+    "ordered": lambda record: float(record["scores"]["order_errors"] == 0),
+    "edges": lambda record: record["found"]["edges"],
+    "latents": lambda record: record["found"]["latents"],
+    "carries": _find_carries,
+    "seconds": lambda record: record["seconds"],
+}
+SHARES = ("ordered", "carries")
+COLUMNS = {
+    "latents F1": ("f1", 3),
+    "precision": ("precision", 3),
+    "recall": ("recall", 3),
+    "edges F1": ("edges_f1", 3),
+    "in order": ("ordered", 0),
+    "latents": ("latents", 1),
+    "edges drawn": ("edges", 1),
+    "carries": ("carries", 0),
+    "same": ("identical", 0),
+    "seconds": ("seconds", 0),
+}
+
+
+if __name__ == "__main__":
+    main()

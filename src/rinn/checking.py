@@ -1,0 +1,216 @@
+"""What can be known of a graph in a file: the findings of `rinn check`, as record and as text."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rinn.causal import (
+    Assumption,
+    DataComparison,
+    LatentFinding,
+    PairTest,
+    SignatureClass,
+    check_assumptions,
+    explain_latents,
+    modify_graph,
+    signature_classes,
+)
+from rinn.causal.evidence import compare_data
+from rinn.errors import InputError
+from rinn.graphfiles import load_graph
+from rinn.graphs import ROLES, by_role
+from rinn.pairing import load_data
+from rinn.records import Data
+
+MOST_PAIRS = 10
+
+_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What can be known of a graph that is taken for the truth.
+
+    `size` counts inputs, latents, outputs and edges of the graph; `kept_latents` and `kept_edges`
+    those of its modified graph; `data` is there where tables were given.
+    """
+
+    size: dict[str, int]
+    kept_latents: int
+    kept_edges: int
+    latents: tuple[LatentFinding, ...]
+    classes: tuple[SignatureClass, ...]
+    assumptions: tuple[Assumption, ...]
+    data: DataComparison | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Give the findings by name, ready for `json.dumps`."""
+        return {
+            "graph": dict(self.size),
+            "modified": {"latents": self.kept_latents, "edges": self.kept_edges},
+            "latents": [finding.to_json() for finding in self.latents],
+            "classes": [group.to_json() for group in self.classes],
+            "assumptions": [one.to_json() for one in self.assumptions],
+            "data": None if self.data is None else self.data.to_json(),
+        }
+
+
+def check_file(
+    path: str | os.PathLike[str],
+    x: str | os.PathLike[str] | None = None,
+    y: str | os.PathLike[str] | None = None,
+) -> CheckResult:
+    """Check a graph file, or the graph of a run folder, beside data if tables are given.
+
+    Args:
+        path: a graph as .json or .graphml, or a run folder.
+        x: the table of inputs.
+        y: the table of outputs for the same samples.
+
+    Returns:
+        The findings.
+
+    Raises:
+        InputError: a file is missing or wrong, one of the two tables came alone, or the tables do
+            not fit the graph.
+
+    Example:
+        >>> import tempfile
+        >>> from rinn.graphfiles import write_graph
+        >>> from rinn.simulation.paper import paper_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_graph(paper_graph(), f"{folder}/truth.json")
+        ...     result = check_file(f"{folder}/truth.json")
+        >>> [finding.name for finding in result.latents if not finding.identifiable]
+        ['h16', 'h18', 'h20', 'h23']
+    """
+    if (x is None) != (y is None):
+        alone, other = ("x", "y") if y is None else ("y", "x")
+        raise InputError(f"x and y must be given together, but {alone} came without {other}")
+    file = Path(path)
+    graph = load_graph(file / "graph.json" if file.is_dir() else file)
+    data = None if x is None or y is None else load_data(x, y)
+    return check_causality(graph, data)
+
+
+def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
+    """Gather all that can be said of a graph, beside data if there are any.
+
+    Args:
+        graph: the graph, taken for the truth; it is not changed. Inputs may have parents and
+            outputs children.
+        data: matched tables whose columns are named as the graph's inputs and outputs.
+
+    Returns:
+        The findings.
+
+    Raises:
+        InputError: the graph is not directed, has a cycle or a node without a role, or the data do
+            not fit it.
+
+    Example:
+        >>> from rinn.simulation.paper import paper_graph
+        >>> result = check_causality(paper_graph())
+        >>> len(result.latents), len(result.classes)
+        (9, 7)
+    """
+    comparison = None if data is None else compare_data(graph, data)
+    assumptions = check_assumptions(graph, comparison)
+    modified = modify_graph(graph)
+    size = {f"{role}s": len(by_role(graph, role)) for role in ROLES}
+    return CheckResult(
+        size=size | {"edges": graph.number_of_edges()},
+        kept_latents=len(by_role(modified, "latent")),
+        kept_edges=modified.number_of_edges(),
+        latents=explain_latents(graph),
+        classes=signature_classes(graph),
+        assumptions=assumptions,
+        data=comparison,
+    )
+
+
+def show_check(result: CheckResult, console: Console) -> None:
+    """Print the findings: latents, then assumptions, then where data and graph differ.
+
+    Args:
+        result: the findings.
+        console: where to print.
+    """
+    size = ", ".join(_count(number, name.removesuffix("s")) for name, number in result.size.items())
+    known = sum(finding.identifiable for finding in result.latents)
+    _say(console, f"If this graph is the truth ({size}), this much of it can be known:")
+    _say(
+        console,
+        f"{_count(result.kept_latents, 'latent')} and {_count(result.kept_edges, 'edge')} lie "
+        "between inputs and outputs (the modified graph); "
+        f"{known} of the latents are identifiable.",
+    )
+    if result.latents:
+        console.print(_list_latents(result))
+    console.print(_list_assumptions(result))
+    if result.data is not None:
+        _show_data(result.data, console)
+
+
+def _say(console: Console, sentence: str) -> None:
+    console.print(sentence, highlight=False, markup=False)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _list_latents(result: CheckResult) -> Table:
+    table = Table(title="Latents", title_justify="left")
+    for column in ("latent", "identifiable", "why"):
+        table.add_column(column)
+    for finding in result.latents:
+        word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
+        word = "[yellow]yes, but[/]" if finding.spare else word
+        table.add_row(escape(finding.name), word, escape(finding.reason))
+    return table
+
+
+def _list_assumptions(result: CheckResult) -> Table:
+    table = Table(title="Assumptions (docs/assumptions.md)", title_justify="left")
+    for column in ("", "assumes that", "here", "why"):
+        table.add_column(column)
+    for one in result.assumptions:
+        style = _STYLES[one.status]
+        table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
+    return table
+
+
+def _show_data(data: DataComparison, console: Console) -> None:
+    fixed = "all other inputs held fixed" if data.given == "inputs" else "nothing held fixed"
+    _say(
+        console,
+        f"Data: {data.samples} samples, {data.pairs} pairs of input and output, {fixed}, "
+        f"false discovery rate {data.level:g}.",
+    )
+    _list_pairs("in the data but not in the graph", data.unexplained, console)
+    _list_pairs("in the graph but not seen in the data", data.silent, console)
+    if data.untested:
+        names = ", ".join(data.untested[:MOST_PAIRS])
+        _say(console, f"Not tested, since other inputs repeat them ({len(data.untested)}): {names}")
+    if data.unknown:
+        names = ", ".join(data.unknown[:MOST_PAIRS])
+        _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")
+
+
+def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
+    _say(console, f"Dependent {where}: {_count(len(pairs), 'pair')}")
+    for test in pairs[:MOST_PAIRS]:
+        _say(
+            console,
+            f"  {test.x} and {test.y} (correlation {test.correlation:+.3f}, q = {test.q:.2g})",
+        )
+    if len(pairs) > MOST_PAIRS:
+        _say(console, f"  and {len(pairs) - MOST_PAIRS} more")

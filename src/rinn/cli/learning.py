@@ -1,0 +1,187 @@
+"""The commands that learn graphs: `fit`, `demo` and `reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from rinn.cli.options import Device, Quiet, Seed, Trials, say
+from rinn.errors import TrainingError
+
+
+def fit(
+    context: typer.Context,
+    x: Annotated[
+        Path, typer.Argument(metavar="X", help="Table of the inputs: csv, tsv, parquet or npz.")
+    ],
+    y: Annotated[Path, typer.Argument(metavar="Y", help="Table of the outputs, same samples.")],
+    out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
+    strategy: Annotated[
+        str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc or dm.")
+    ] = "rinn",
+    budget: Annotated[
+        str, typer.Option(help="default (two cores, minutes) or paper (the paper's size, a GPU).")
+    ] = "default",
+    trials: Trials = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Most epochs for each network; esc: generations.")
+    ] = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    loss: Annotated[
+        str, typer.Option(help="auto, bce (0/1 outputs) or mse (all others).")
+    ] = "auto",
+    select: Annotated[
+        str,
+        typer.Option(
+            help="Networks that the graph is read from: accurate (those that predict best) or "
+            "paper (the ten that the paper's distance chooses)."
+        ),
+    ] = "accurate",
+    null: Annotated[
+        int,
+        typer.Option(
+            help="Search so many times more with the rows of Y permuted, and once with decoys: "
+            "how much is chance, and q-values on edges."
+        ),
+    ] = 0,
+    truth: Annotated[
+        Path | None, typer.Option(help="A known graph, to score against; not used to learn.")
+    ] = None,
+    alpha_pc: Annotated[
+        float | None, typer.Option(help="dm: level of the tests of inputs against outputs.")
+    ] = None,
+    alpha_sober: Annotated[
+        float | None, typer.Option(help="dm: level of the tests of edges between latents.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the latent graph between two tables; everything found goes into a run folder."""
+    from rinn.config import RunSettings
+
+    settings = RunSettings(
+        strategy=strategy,
+        budget=budget,
+        trials=trials,
+        epochs=epochs,
+        seed=seed,
+        loss=loss,
+        select=select,
+        null=null,
+        alpha_pc=alpha_pc,
+        alpha_sober=alpha_sober,
+    )
+    _fit(x, y, out, settings, device, truth, quiet, context.obj)
+
+
+def demo(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder for the data and the run.")] = Path("rinn-demo"),
+    seed: Seed = 0,
+    device: Device = "auto",
+    trials: Trials = None,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate tumours, learn their hidden graph, and score it: about two minutes."""
+    from rinn.config import RunSettings
+    from rinn.simulation import make_dataset, write_simulation
+
+    data = out / "data"
+    write_simulation(make_dataset("or", seed=seed), data, same_is_fine=True)
+    if not quiet:
+        Console(stderr=True).print(
+            "Simulated 5000 samples: 16 inputs cause 16 outputs through hidden variables that "
+            f"nobody measured ({data}).\nLearning them from the two tables alone ...",
+            highlight=False,
+            markup=False,
+        )
+    paths = data / "x.csv", data / "y.csv"
+    settings = RunSettings(seed=seed, trials=trials)
+    _fit(*paths, out / "run", settings, device, data / "truth.json", quiet, context.obj)
+
+
+def reproduce(
+    out: Annotated[
+        Path, typer.Option(help="Folder for tables and runs; the same command again resumes it.")
+    ],
+    datasets: Annotated[
+        str, typer.Option(help="Names or numbers of the paper's six, with commas between.")
+    ] = "1,2,3,4",
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            help="rinn, dnn, dbn, esc, dm, with commas between; by default those that the paper "
+            "ran: all on data 1-4, the first three on 5 and 6."
+        ),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(help="quick (the default search) or paper (the paper's size, a GPU).")
+    ] = "quick",
+    seeds: Annotated[
+        int, typer.Option(help="How many draws of each dataset: N means data seeds 0 to N-1.")
+    ] = 1,
+    device: Device = "auto",
+    trials: Annotated[
+        int | None,
+        typer.Option(help="Networks for each cell in place of the budget's: a smoke run."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make the paper's Tables 1, 2 and 3 anew, beside the published figures."""
+    from rinn.reproduction import reproduce as run_grid
+    from rinn.reproduction.show import show_comparison
+
+    comparison = run_grid(
+        out,
+        _read_words(datasets),
+        None if strategies is None else _read_words(strategies),
+        budget,
+        seeds,
+        device,
+        trials=trials,
+        quiet=quiet,
+    )
+    if not quiet:
+        show_comparison(comparison, Console())
+        say(f"open {out / 'tables.html'}")
+    if comparison.failed:
+        names = ", ".join(cell.job.name for cell in comparison.failed)
+        raise TrainingError(f"training came to nothing in {names}; the same command tries again")
+
+
+def _fit(
+    x: Path,
+    y: Path,
+    out: Path,
+    settings: Any,
+    device: str,
+    truth: Path | None,
+    quiet: bool,
+    command: list[str],
+) -> None:
+    from rinn.runs import fit_run
+    from rinn.show import say_dropped, show_graph, show_scores, show_test
+
+    found = fit_run(
+        x, y, out, settings, device=device, truth_path=truth, quiet=quiet, command=command
+    )
+    if quiet:
+        return
+    console = Console()
+    for words in say_dropped(found.manifest["tables"]["dropped"]):
+        console.print(words, markup=False, highlight=False)
+    show_graph(found.graph, console)
+    show_test(found.manifest["test"], console)
+    for part in ("comparison", "null"):
+        if part in found.manifest:
+            console.print(found.manifest[part]["sentence"], markup=False, highlight=False)
+    if truth is not None:
+        show_scores(found.scores, console)
+    say(f"open {out / 'report.html'}")
+
+
+def _read_words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

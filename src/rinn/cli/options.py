@@ -1,0 +1,21 @@
+"""What several commands share: options, and one line of plain words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
+Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
+Trials = Annotated[
+    int | None, typer.Option(help="Networks to train; by default what the budget has.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or gpu.")]
+
+
+def say(words: str) -> None:
+    """Print a sentence as it is, however long its paths are."""
+    Console().print(words, soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,193 @@
+"""One graph from many networks: every latent and edge with the share of searches that found it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import networkx as nx
+import numpy as np
+from jaxtyping import Float
+
+from rinn.consensus.effects import Effects
+from rinn.consensus.smallest import MANY_PAIRS, Found, Pattern, find_smallest, join_latents
+from rinn.graph import LatentGraph
+from rinn.graphs import name_latents
+
+SHAKES = 16
+LINE = 0.6  # found less often than this, a latent is not drawn
+INPUT_LINE = 0.4  # the same for an edge from an input
+DIFFERENCE = 1  # outputs in which a latent may differ between searches
+OVERLAP = 0.5
+
+Edge = tuple[str, str]
+
+
+def read_consensus(
+    effects: Effects,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    seed: int = 0,
+) -> LatentGraph:
+    """Read one graph out of the effects of several networks.
+
+    The smallest graph is searched for once with the effects as they are, and sixteen times with
+    networks drawn anew, with replacement, and effects shaken by their sampling error. A latent's
+    frequency is the share of these searches that find it, one output more or less; an edge's the
+    share in which its source leads to its target, by itself or through other latents. Latents
+    that less than three in five searches find are not drawn, and the others are joined anew; nor
+    are edges from inputs that less than two in five find.
+
+    Args:
+        effects: of the networks.
+        inputs: names.
+        outputs: names.
+        seed: of the shaking.
+
+    Returns:
+        The graph; latents have `frequency`, and `effects`: what one standard deviation of their
+        inputs does to each output they reach, in standard deviations, or logits for binary
+        outputs. Edges have `frequency`.
+
+    Example:
+        >>> strong = np.array([[9.0, 8.0, 9.0, 0.1], [8.0, 9.0, 9.0, 0.3]])
+        >>> effects = Effects(strong, strong[None], np.ones(4), (0,))
+        >>> found = read_consensus(effects, ["a", "b"], ["w", "x", "y", "z"])
+        >>> sorted(found.graph.edges("L1")), found.graph.edges["a", "L1"]["frequency"]
+        ([('L1', 'w'), ('L1', 'x'), ('L1', 'y')], 1.0)
+    """
+    first = find_smallest(effects.all)
+    # A large graph is only mended as the evidence is shaken: to build it anew takes minutes.
+    start = first.latents if effects.all.size > MANY_PAIRS else ()
+    shaken = [find_smallest(shaken, start) for shaken in _shake(effects, seed)]
+    counts: Counter[Pattern] = Counter()
+    matches = [_match(first.latents, found.latents) for found in shaken]
+    for found, match in zip(shaken, matches, strict=True):
+        counts.update({match.get(pattern, pattern) for pattern in found.latents})
+    share = {pattern: counts[pattern] / SHAKES for pattern in {*first.latents, *counts}}
+    drawn = [pattern for pattern in first.latents if share[pattern] >= LINE]
+    others = [pattern for pattern in share if pattern not in set(drawn)]
+    others.sort(key=lambda pattern: (-share[pattern], pattern))
+    names = _name(drawn, others, {*inputs, *outputs})
+    paths: Counter[Edge] = Counter()
+    direct: set[Edge] = set()
+    for found, match in zip(shaken, matches, strict=True):
+        own = {pattern: names[match.get(pattern, pattern)] for pattern in found.latents}
+        edges = set(_list_edges(found, own, inputs, outputs))
+        direct |= edges
+        paths.update(set(_list_paths(edges)))
+    main = set(_list_edges(join_latents(effects.all, drawn), names, inputs, outputs))
+    doubtful = _start(inputs, outputs)
+    for pattern in [*drawn, *others]:
+        doubtful.add_node(names[pattern], role="latent", frequency=share[pattern])
+    for edge in sorted(main | direct):
+        doubtful.add_edge(*edge, frequency=paths[edge] / SHAKES)
+    sources = set(inputs)
+    kept = [e for e in main if e[0] not in sources or paths[e] >= INPUT_LINE * SHAKES]
+    graph = _draw(doubtful, kept, [names[pattern] for pattern in drawn], inputs, outputs)
+    _add_effects(graph, effects, inputs, outputs)
+    return LatentGraph(graph, doubtful)
+
+
+def _shake(effects: Effects, seed: int) -> Iterator[Float[np.ndarray, "input output"]]:
+    """Effects as other networks and other samples might have given them."""
+    rng = np.random.default_rng([seed, 29])
+    splits = np.array(effects.splits)
+    rows = [np.flatnonzero(splits == split) for split in np.unique(splits)]
+    centre = effects.each.mean(axis=0)
+    for _ in range(SHAKES):
+        drawn = np.concatenate([rng.choice(row, len(row)) for row in rows])
+        moved = effects.each[drawn].mean(axis=0) - centre
+        yield effects.all + moved + rng.standard_normal(effects.all.shape)
+
+
+def _match(known: Sequence[Pattern], found: Sequence[Pattern]) -> dict[Pattern, Pattern]:
+    """Which known latent each found one is: the nearest, each once."""
+    pairs = sorted(
+        ((one ^ other).bit_count(), place, other)
+        for place, one in enumerate(known)
+        for other in found
+        if (one ^ other).bit_count() <= DIFFERENCE
+        and (one & other).bit_count() >= OVERLAP * (one | other).bit_count()
+    )
+    taken: set[int] = set()
+    matched: dict[Pattern, Pattern] = {}
+    for _, place, other in pairs:
+        if place not in taken and other not in matched:
+            taken.add(place)
+            matched[other] = known[place]
+    return matched
+
+
+def _name(
+    drawn: Sequence[Pattern], others: Sequence[Pattern], taken: set[str]
+) -> dict[Pattern, str]:
+    names = dict(zip(drawn, name_latents(len(drawn), taken), strict=True))
+    unsure = name_latents(len(others), taken | {name.replace("L", "U") for name in taken}, "U")
+    return names | dict(zip(others, unsure, strict=True))
+
+
+def _list_edges(
+    found: Found, names: dict[Pattern, str], inputs: Sequence[str], outputs: Sequence[str]
+) -> Iterator[Edge]:
+    own = [names[pattern] for pattern in found.latents]
+    for name, latents in zip(inputs, found.parents, strict=True):
+        yield from ((name, own[k]) for k in latents)
+    for k, name in enumerate(own):
+        yield from ((name, own[child]) for child in found.children[k])
+        yield from ((name, outputs[o]) for o in found.direct[k])
+
+
+def _list_paths(edges: set[Edge]) -> Iterator[Edge]:
+    """From where to where the edges of one search lead."""
+    whole = nx.DiGraph(sorted(edges))
+    for node in whole:
+        yield from ((node, reached) for reached in nx.descendants(whole, node))
+
+
+def _start(inputs: Sequence[str], outputs: Sequence[str]) -> nx.DiGraph:
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
+    graph.add_nodes_from((name, {"role": "output"}) for name in outputs)
+    return graph
+
+
+def _draw(
+    doubtful: nx.DiGraph,
+    edges: Sequence[Edge],
+    latents: Sequence[str],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> nx.DiGraph:
+    """The part of a graph that lies between inputs and outputs along these edges."""
+    whole = doubtful.edge_subgraph(edges)
+    down = {node for i in inputs if i in whole for node in nx.descendants(whole, i)}
+    up = {node for o in outputs if o in whole for node in nx.ancestors(whole, o)}
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from((name, {"role": "input"}) for name in inputs)
+    graph.add_nodes_from((n, dict(doubtful.nodes[n])) for n in latents if n in down and n in up)
+    graph.add_nodes_from((name, {"role": "output"}) for name in outputs)
+    for source in list(graph):
+        for target in sorted(target for start, target in edges if start == source):
+            if target in graph:
+                graph.add_edge(source, target, **doubtful.edges[source, target])
+    return graph
+
+
+def _add_effects(
+    graph: nx.DiGraph, effects: Effects, inputs: Sequence[str], outputs: Sequence[str]
+) -> None:
+    """How much each output that a latent reaches moves with the latent's inputs."""
+    moves = effects.all * effects.error
+    row, column = ({name: n for n, name in enumerate(names)} for names in (inputs, outputs))
+    for node in [n for n, role in graph.nodes(data="role") if role == "latent"]:
+        ancestors = nx.ancestors(graph, node)
+        above = [row[name] for name in inputs if name in ancestors]
+        own = [row[name] for name in graph.predecessors(node) if name in row] or above
+        reached = [name for name in outputs if name in nx.descendants(graph, node)]
+        sizes = moves[own][:, [column[name] for name in reached]]  # [input, output]
+        turn = np.sign(sizes[np.abs(sizes).sum(axis=1).argmax()])
+        signs = np.sign((sizes * turn).mean(axis=1))
+        mean = (sizes * signs[:, None]).mean(axis=0)
+        graph.nodes[node]["effects"] = dict(zip(reached, map(float, mean), strict=True))

@@ -1,0 +1,72 @@
+"""Effects by linear regression, for tables too wide for the networks to show weak ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.consensus.effects import Effects
+from rinn.problem import Problem
+
+MANY_INPUTS = 100
+SAMPLES_PER_INPUT = 3
+
+
+def wants_regression(problem: Problem) -> bool:
+    """Whether effects are better read from a regression than from networks.
+
+    With hundreds of inputs the L1 penalty that keeps networks readable also removes effects that
+    a test would find. A regression on all inputs at once needs several samples for each of them.
+
+    Args:
+        problem: the data.
+
+    Returns:
+        True for more than 100 inputs with at least three samples each.
+    """
+    inputs, samples = len(problem.x), len(problem.seen)
+    return inputs > MANY_INPUTS and samples >= SAMPLES_PER_INPUT * inputs
+
+
+def regress_effects(problem: Problem) -> Effects:
+    """Measure what each input does to each output, all other inputs held fixed, by regression.
+
+    Binary outputs are regressed as numbers: what counts is the effect in units of its error, which
+    is hardly another in a logistic regression.
+
+    Args:
+        problem: the data; test samples are not looked at.
+
+    Returns:
+        Effects in units of their sampling error, of all samples and of each split's training
+        samples; `error` is that of one standard deviation of an input.
+
+    Example:
+        >>> from rinn.problem import make_problem
+        >>> from rinn.records import Data
+        >>> x = np.random.default_rng(0).normal(size=(1000, 2))
+        >>> noise = np.random.default_rng(1).normal(size=(1000, 1))
+        >>> data = Data(x, x[:, :1] + noise, ("a", "b"), ("y",))
+        >>> regress_effects(make_problem(data)).all.round(0)
+        array([[29.],
+               [ 1.]])
+    """
+    seen = np.sort(problem.seen)
+    whole, error = _regress(problem, seen)
+    each = [_regress(problem, np.sort(split.train))[0] for split in problem.splits]
+    return Effects(whole, np.stack(each), error, tuple(range(len(each))))
+
+
+def _regress(
+    problem: Problem, rows: np.ndarray
+) -> tuple[Float[np.ndarray, "input output"], Float[np.ndarray, " output"]]:
+    x, y = (table[:, rows].T.astype(np.float64) for table in (problem.x, problem.y))
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    samples, inputs = x.shape
+    # Inputs that others say exactly have no effect of their own; the ridge keeps them finite.
+    inverse = np.linalg.inv(x.T @ x + 1e-6 * samples * np.eye(inputs))
+    slopes = inverse @ (x.T @ y)  # [input, output]
+    free = max(samples - inputs - 1, 1)
+    spread = np.sqrt(((y - x @ slopes) ** 2).sum(axis=0) / free)  # [output]
+    errors = np.sqrt(np.diag(inverse))[:, None] * np.maximum(spread, 1e-12)
+    return slopes / errors, spread / np.sqrt(samples)
