@@ -98,16 +98,19 @@ def uninterrupted(tmp_path_factory):
 
 def test_killed_run_ends_as_uninterrupted(uninterrupted, tmp_path):
     data, expected, seconds = uninterrupted
-    out, rng = tmp_path / "run", random.Random(0)
+    out, rng, landed = tmp_path / "run", random.Random(0), 0
     for kill in range(KILLS):
         process = start(data, out)
-        assert wait_until_it_saves(process, out)
-        # The work that is left shrinks with every start; no sleep may outlast it.
-        time.sleep(rng.uniform(0, seconds / (2 * KILLS)) if kill else rng.uniform(0, seconds / 3))
+        saves = wait_until_it_saves(process, out)
+        # The work that is left shrinks with every start; no sleep should outlast it.
+        time.sleep(rng.uniform(0, seconds / (2 * KILLS)) if kill else rng.uniform(0, seconds / 4))
         process.kill()
         process.communicate()
+        if not saves or load_manifest(out)["status"] != "running":
+            break  # on a busy machine the run may be over before a later kill
         assert process.returncode == -signal.SIGKILL
-        assert load_manifest(out)["status"] == "running"
+        landed += 1
+    assert landed, "no kill came in time"
     finish(start(data, out))
     assert results(out) == expected
     assert load_manifest(out)["status"] == "complete"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rinn.consensus import Effects, Found, find_smallest, read_consensus, reading
-from rinn.consensus.reading import INPUT_LINE, LINE, SHAKES
+from rinn.consensus.reading import LINE, SHAKES
 from rinn.graphs import by_role, check_graph, reach
 from rinn.matching import score_graph
 from rinn.simulation import make_random_graph
@@ -66,7 +66,7 @@ def test_what_is_drawn_was_found_often_enough(seed, strength, disagreement):
     assert set(edges) == set(found.graph.edges)
     assert all(share >= LINE for share in nodes.values())
     inputs = set(by_role(found.graph, "input"))
-    assert all(share >= INPUT_LINE for edge, share in edges.items() if edge[0] in inputs)
+    assert all(share >= LINE for edge, share in edges.items() if edge[0] in inputs)
     all_nodes, all_edges = frequencies(found.doubtful)
     assert nodes.items() <= all_nodes.items()
     assert edges.items() <= all_edges.items()

@@ -15,8 +15,7 @@ from rinn.graph import LatentGraph
 from rinn.graphs import name_latents
 
 SHAKES = 16
-LINE = 0.6  # found less often than this, a latent is not drawn
-INPUT_LINE = 0.4  # the same for an edge from an input
+LINE = 0.6  # found less often than this, a latent or an edge from an input is not drawn
 DIFFERENCE = 1  # outputs in which a latent may differ between searches
 OVERLAP = 0.5
 
@@ -37,7 +36,7 @@ def read_consensus(
     frequency is the share of these searches that find it, one output more or less; an edge's the
     share in which its source leads to its target, by itself or through other latents. Latents
     that less than three in five searches find are not drawn, and the others are joined anew; nor
-    are edges from inputs that less than two in five find.
+    are edges from inputs that less than three in five find.
 
     Args:
         effects: of the networks.
@@ -84,7 +83,7 @@ def read_consensus(
     for edge in sorted(main | direct):
         doubtful.add_edge(*edge, frequency=paths[edge] / SHAKES)
     sources = set(inputs)
-    kept = [e for e in main if e[0] not in sources or paths[e] >= INPUT_LINE * SHAKES]
+    kept = [e for e in main if e[0] not in sources or paths[e] >= LINE * SHAKES]
     graph = _draw(doubtful, kept, [names[pattern] for pattern in drawn], inputs, outputs)
     _add_effects(graph, effects, inputs, outputs)
     return LatentGraph(graph, doubtful)
