@@ -251,3 +251,17 @@ def test_edges_table_does_not_depend_on_node_order(graph, random):
     shuffled.add_nodes_from(nodes)
     shuffled.add_edges_from(edges)
     pd.testing.assert_frame_equal(edges_table(shuffled), edges_table(graph))
+
+
+def test_edges_table_has_further_numbers_but_no_text():
+    graph = nx.DiGraph()
+    graph.add_node("x0", role="input")
+    graph.add_nodes_from(["y0", "y1"], role="output")
+    graph.add_edge("x0", "y0", q=0.25, loss_error="a lot")
+    graph.add_edge("x0", "y1", weight=2.0)
+    drawn = nx.DiGraph([("x0", "y1")])
+    table = edges_table(graph, drawn=drawn)
+    assert table.columns.tolist()[4:] == ["weight", "frequency", "q", "drawn"]
+    assert table["q"].iloc[0] == 0.25
+    assert np.isnan(table["q"].iloc[1])
+    assert table["drawn"].tolist() == [False, True]

@@ -102,7 +102,7 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
 
     Returns:
         Columns source, target, source_role, target_role, weight, frequency, and those of
-        `MORE_NUMBERS` that some edge has; they are NaN where an edge has none.
+        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -118,8 +118,10 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
         counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
         return ROLES.index(role[node]), counted, node
 
-    known = {name for *_, values in graph.edges(data=True) for name in values}
-    numbers = [*EDGE_NUMBERS, *(name for name in MORE_NUMBERS if name in known)]
+    more = {
+        name: [v[name] for *_, v in graph.edges(data=True) if name in v] for name in MORE_NUMBERS
+    }
+    numbers = [*EDGE_NUMBERS, *(name for name, v in more.items() if v and all(map(_is_number, v)))]
     rows = [
         (source, target, role[source], role[target], *map(values.get, numbers))
         for source, target, values in graph.edges(data=True)
@@ -130,6 +132,10 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     if drawn is not None:
         table["drawn"] = [drawn.has_edge(row[0], row[1]) for row in rows]
     return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def encode_json(graph: nx.DiGraph) -> bytes:
