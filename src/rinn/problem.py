@@ -11,6 +11,8 @@ from rinn.errors import InputError
 from rinn.pairing import outputs_kind
 from rinn.records import Data
 
+MANY_INPUTS = 100
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -103,6 +105,11 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         x_scale=x_scale,
         y_scale=y_scale,
     )
+
+
+def is_large(problem: Problem) -> bool:
+    """Whether the problem has the size of the paper's data 5 and 6: more than 100 inputs."""
+    return len(problem.x) > MANY_INPUTS
 
 
 def find_price(problem: Problem) -> float:

@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.consensus.effects import Effects
-from rinn.problem import Problem
+from rinn.problem import Problem, is_large
 
-MANY_INPUTS = 100
 SAMPLES_PER_INPUT = 3
 
 
@@ -24,8 +23,7 @@ def wants_regression(problem: Problem) -> bool:
     Returns:
         True for more than 100 inputs with at least three samples each.
     """
-    inputs, samples = len(problem.x), len(problem.seen)
-    return inputs > MANY_INPUTS and samples >= SAMPLES_PER_INPUT * inputs
+    return is_large(problem) and len(problem.seen) >= SAMPLES_PER_INPUT * len(problem.x)
 
 
 def regress_effects(problem: Problem) -> Effects:

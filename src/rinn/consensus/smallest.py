@@ -8,7 +8,7 @@ What an input reaches through its latents is credited with the evidence for it, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,14 +16,10 @@ import networkx as nx
 import numpy as np
 from jaxtyping import Float
 
+from rinn.consensus.board import FEWEST_OUTPUTS, LATENT, Board, Pattern, list_outputs, unite
 from rinn.consensus.evidence import find_noise, pool_effects, weigh_effects
 
-Pattern = int  # a set of outputs as bits
-
 LEAST_PRICE = 2.0
-ORPHAN = 1.0  # edges that a latent with no input of its own must save beyond what it costs
-LATENT = 0.25  # the same for a latent with inputs
-FEWEST_OUTPUTS = 2
 NEIGHBOURS = 5
 ALIKE = 0.3  # least cosine between the evidence of inputs that are tried together
 MOST_PAIRED = 80  # inputs whose sets are intersected with each other
@@ -81,7 +77,7 @@ def find_smallest(
         part = np.ix_(rows, columns)
         shared[part], patterns = _search(own[part], effects[part], noise, price, within)
         found |= {sum(1 << int(columns[o]) for o in list_outputs(p)) for p in patterns}
-    return join(_Board(shared, price), sorted(found))
+    return join(Board(shared, price), sorted(found))
 
 
 def join_latents(effects: Float[np.ndarray, "input output"], patterns: Sequence[Pattern]) -> Found:
@@ -100,9 +96,9 @@ def join_latents(effects: Float[np.ndarray, "input output"], patterns: Sequence[
     """
     noise = find_noise(effects)
     own = weigh_effects(effects, noise)
-    alone = _Board(own, _find_price(effects))
+    alone = Board(own, _find_price(effects))
     shared = _share(own, effects, noise, alone.attach(patterns)[1])[0]
-    return join(_Board(shared, alone.price), patterns)
+    return join(Board(shared, alone.price), patterns)
 
 
 def _find_price(effects: Float[np.ndarray, "input output"]) -> float:
@@ -144,136 +140,22 @@ def _search(
     start: Sequence[Pattern],
 ) -> tuple[Float[np.ndarray, "input output"], tuple[Pattern, ...]]:
     """Search among some inputs and outputs: the evidence as it was pooled, and the latents."""
-    alone = _Board(own, price)
+    alone = Board(own, price)
     if start:
         shared = _share(own, effects, noise, alone.attach(start)[1])[0]
-        return shared, _change_each(_Board(shared, price), tuple(start))
+        return shared, _change_each(Board(shared, price), tuple(start))
     candidates = _propose(own, price)
     shared, patterns = own, _climb(alone, candidates)
     for _ in range(POOLINGS):
         shared, more = _share(own, effects, noise, alone.attach(patterns)[1])
         before = set(patterns)
-        patterns = _climb(_Board(shared, price), candidates | more, patterns)
+        patterns = _climb(Board(shared, price), candidates | more, patterns)
         if set(patterns) == before:
             break
     return shared, patterns
 
 
-class _Board:
-    """The evidence, and what sets of outputs are worth by it."""
-
-    def __init__(self, evidence: Float[np.ndarray, "input output"], price: float) -> None:
-        self.evidence, self.price = evidence, price
-        self.outputs = evidence.shape[1]
-        self._hopes = np.maximum(evidence, 0.0)
-        self._all_hopes = self._hopes.sum(axis=1)  # [input]
-        self._worth: dict[Pattern, np.ndarray] = {}
-        self._hoped: dict[Pattern, np.ndarray] = {}
-        self._spread: dict[Pattern, np.ndarray] = {}
-        self._covers: dict[tuple[Pattern, tuple[Pattern, ...]], tuple[Pattern, ...]] = {}
-        self._values: dict[frozenset[Pattern], float] = {}
-
-    def worth(self, pattern: Pattern) -> Float[np.ndarray, " input"]:
-        """The evidence that each input reaches these outputs."""
-        found = self._worth.get(pattern)
-        if found is None:
-            places = list_outputs(pattern)
-            found = self._worth[pattern] = self.evidence[:, places].sum(axis=1)
-            self._hoped[pattern] = self._all_hopes - self._hopes[:, places].sum(axis=1)
-        return found
-
-    def attach(
-        self, patterns: Sequence[Pattern]
-    ) -> tuple[Float[np.ndarray, " input"], list[tuple[int, ...]]]:
-        """Let each input act on the latents that its evidence pays for, the best first.
-
-        Returns:
-            What each input gains, its edges paid for, and the places of its latents.
-        """
-        count = len(self.evidence)
-        if not patterns or not count:
-            return np.zeros(count), [()] * count
-        worth = np.stack([self.worth(pattern) for pattern in patterns])  # [latent, input]
-        first = worth.argmax(axis=0)
-        each = np.arange(count)
-        gain = np.maximum(worth[first, each] - self.price, 0.0)
-        chosen: list[tuple[int, ...]] = [
-            (best,) if paid else () for best, paid in zip(first.tolist(), gain > 0, strict=True)
-        ]
-        hoped = np.stack([self._hoped[pattern] for pattern in patterns])[first, each]
-        hopeful = np.flatnonzero((gain > 0) & (hoped > self.price))
-        for best in np.unique(first[hopeful]).tolist():
-            some = hopeful[first[hopeful] == best]
-            new = np.stack([self.worth(p & ~patterns[best])[some] for p in patterns])
-            for i in some[new.max(axis=0) > self.price].tolist():
-                more, others = self._add_latents(i, patterns, best)
-                gain[i] += more
-                chosen[i] += others
-        return gain, chosen
-
-    def _add_latents(
-        self, i: int, patterns: Sequence[Pattern], first: int
-    ) -> tuple[float, tuple[int, ...]]:
-        covered, total = patterns[first], 0.0
-        added: list[int] = []
-        while True:
-            gains = [float(self.worth(p & ~covered)[i]) - self.price for p in patterns]
-            best = max(range(len(patterns)), key=gains.__getitem__)
-            if gains[best] <= 0:
-                return total, tuple(added)
-            total += gains[best]
-            added.append(best)
-            covered |= patterns[best]
-
-    def spread_out(self, pattern: Pattern) -> Float[np.ndarray, " output"]:
-        """A set as ones among zeros."""
-        found = self._spread.get(pattern)
-        if found is None:
-            found = self._spread[pattern] = np.zeros(self.outputs)
-            found[list_outputs(pattern)] = 1.0
-        return found
-
-    def cover(self, pattern: Pattern, patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
-        """Sets within a set, each adding at least two outputs, the one that adds most first."""
-        within = tuple(sorted(p for p in patterns if p != pattern and p & ~pattern == 0))
-        known = self._covers.get((pattern, within))
-        if known is None:
-            chosen: list[Pattern] = []
-            left = pattern
-            while within:
-                best = max(within, key=lambda p: ((p & left).bit_count(), -p.bit_count(), p))
-                if (best & left).bit_count() < FEWEST_OUTPUTS:
-                    break
-                chosen.append(best)
-                left &= ~best
-            known = self._covers[pattern, within] = tuple(chosen)
-        return known
-
-    def value(self, patterns: Sequence[Pattern]) -> float:
-        """The evidence that a graph keeps, less the price of its edges."""
-        key = frozenset(patterns)
-        known = self._values.get(key)
-        if known is None:
-            known = self._values[key] = self._find_value(patterns)
-        return known
-
-    def _find_value(self, patterns: Sequence[Pattern]) -> float:
-        gain, chosen = self.attach(patterns)
-        total = float(gain.sum())
-        own = {patterns[k] for latents in chosen for k in latents}
-        reached = set(own)
-        for pattern in sorted(patterns, key=lambda p: -p.bit_count()):
-            if pattern not in reached:
-                total -= 1e-3  # of no use; a graph without it is the better one
-                continue
-            below = self.cover(pattern, patterns)
-            reached.update(below)
-            edges = len(below) + (pattern & ~_union(below)).bit_count()
-            total -= self.price * (edges + (LATENT if pattern in own else ORPHAN))
-        return total
-
-
-def join(board: _Board, patterns: Sequence[Pattern]) -> Found:
+def join(board: Board, patterns: Sequence[Pattern]) -> Found:
     """Join the latents that inputs reach, in causal order: a set comes before those within it."""
     patterns = sorted(patterns, key=lambda p: (-p.bit_count(), list_outputs(p)))
     chosen = board.attach(patterns)[1]
@@ -289,27 +171,10 @@ def join(board: _Board, patterns: Sequence[Pattern]) -> Found:
         parents=tuple(tuple(sorted(place[patterns[k]] for k in own)) for own in chosen),
         children=tuple(tuple(sorted(place[p] for p in below)) for below in covers),
         direct=tuple(
-            tuple(list_outputs(pattern & ~_union(below)))
+            tuple(list_outputs(pattern & ~unite(below)))
             for pattern, below in zip(kept, covers, strict=True)
         ),
     )
-
-
-def list_outputs(pattern: Pattern) -> list[int]:
-    """The numbers of the outputs in a set.
-
-    Example:
-        >>> list_outputs(0b1011)
-        [0, 1, 3]
-    """
-    return [place for place in range(pattern.bit_length()) if pattern >> place & 1]
-
-
-def _union(patterns: Iterable[Pattern]) -> Pattern:
-    whole = 0
-    for pattern in patterns:
-        whole |= pattern
-    return whole
 
 
 def _as_pattern(shown: np.ndarray) -> Pattern:
@@ -361,7 +226,7 @@ def _share(
 
 
 def _climb(
-    board: _Board, candidates: set[Pattern], patterns: Sequence[Pattern] = ()
+    board: Board, candidates: set[Pattern], patterns: Sequence[Pattern] = ()
 ) -> tuple[Pattern, ...]:
     """Add latents while one more is worth it; then change each in turn, until none changes."""
     now = tuple(patterns)
@@ -379,7 +244,7 @@ def _climb(
     return now
 
 
-def _change_each(board: _Board, now: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+def _change_each(board: Board, now: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
     for pattern in now:
         if pattern in now:
             now = _take_best(board, now, _list_changes(board, now, pattern))
@@ -387,14 +252,14 @@ def _change_each(board: _Board, now: tuple[Pattern, ...]) -> tuple[Pattern, ...]
 
 
 def _take_best(
-    board: _Board, now: tuple[Pattern, ...], steps: Sequence[tuple[Pattern, ...]]
+    board: Board, now: tuple[Pattern, ...], steps: Sequence[tuple[Pattern, ...]]
 ) -> tuple[Pattern, ...]:
     best = max(steps, key=board.value, default=now)
     return best if board.value(best) > board.value(now) + 1e-6 else now
 
 
 def _list_additions(
-    board: _Board, now: tuple[Pattern, ...], candidates: set[Pattern]
+    board: Board, now: tuple[Pattern, ...], candidates: set[Pattern]
 ) -> list[tuple[Pattern, ...]]:
     """One latent more: of many candidates those that promise most."""
     pairs = list(combinations(now, 2))
@@ -409,7 +274,7 @@ def _list_additions(
 
 
 def _promise(
-    board: _Board, now: tuple[Pattern, ...], fresh: Sequence[Pattern]
+    board: Board, now: tuple[Pattern, ...], fresh: Sequence[Pattern]
 ) -> Float[np.ndarray, " pattern"]:
     """At most so much does a new latent bring: to inputs, and to latents that it saves edges."""
     gain = board.attach(now)[0]
@@ -417,7 +282,7 @@ def _promise(
     found = np.maximum(worth - board.price - gain, 0.0).sum(axis=1)
     shown = np.stack([board.spread_out(pattern) for pattern in fresh])  # [pattern, output]
     for pattern in now:
-        left = board.spread_out(pattern & ~_union(board.cover(pattern, now)))
+        left = board.spread_out(pattern & ~unite(board.cover(pattern, now)))
         within = shown @ (1 - board.spread_out(pattern)) == 0
         found += board.price * np.where(within, np.maximum(shown @ left - 1, 0), 0)
         # The new latent may have this one as a child, and save the edges to what it reaches.
@@ -427,7 +292,7 @@ def _promise(
 
 
 def _list_changes(
-    board: _Board, now: tuple[Pattern, ...], pattern: Pattern
+    board: Board, now: tuple[Pattern, ...], pattern: Pattern
 ) -> list[tuple[Pattern, ...]]:
     """A latent less, or another set for it, where the evidence is not clear."""
     place = now.index(pattern)

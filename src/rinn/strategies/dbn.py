@@ -14,7 +14,7 @@ from rinn.cohorts import Trainer, plan_cohorts
 from rinn.config import NetSettings, RunSettings, Trial
 from rinn.nets.belief import Pretraining, Stack, pretrain, unroll
 from rinn.nets.redundant import Weights
-from rinn.problem import Problem, see_outputs
+from rinn.problem import Problem, is_large, see_outputs
 from rinn.search import Engine
 from rinn.strategies.planning import (
     DEFAULT_SETS,
@@ -23,7 +23,6 @@ from rinn.strategies.planning import (
     draw_default,
     draw_paper,
     fit_rates,
-    is_large,
     make_trials,
 )
 

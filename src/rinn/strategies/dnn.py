@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Trial
-from rinn.problem import Problem
+from rinn.problem import Problem, is_large
 from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,
@@ -14,7 +14,6 @@ from rinn.strategies.planning import (
     draw_default,
     draw_paper,
     fit_rates,
-    is_large,
     make_grid,
     make_trials,
 )

@@ -19,9 +19,7 @@ FEWEST_EPOCHS = 60
 DEFAULT_L1 = {"mse": (0.5, 2.0), "bce": (0.3, 1.5)}
 DEFAULT_KNEE, DEFAULT_COOLING = 0.5, 0.02
 PAPER_EPOCHS = 3000
-# With more inputs than this a problem is of the size of the paper's data 5 and 6, for which a
-# hundred more settings, with larger layers, are searched.
-MANY_INPUTS = 100
+# Searched besides for large problems, with larger layers.
 MORE_SETS = 100
 SMALL_WIDTHS, LARGE_WIDTHS = (8, 10, 20), (20, 30, 50)
 PAPER_OUTPUTS = 16  # for which the authors published their L1 rates
@@ -71,11 +69,6 @@ def fit_rates(nets: Sequence[NetSettings], problem: Problem) -> list[NetSettings
 def count_sets(settings: RunSettings, usual: int, splits: int = SPLITS) -> int:
     """How many settings a default budget draws: enough for the trials, where they are given."""
     return usual if settings.trials is None else -(-settings.trials // splits)
-
-
-def is_large(problem: Problem) -> bool:
-    """Whether the problem has the size of the paper's data 5 and 6."""
-    return len(problem.x) > MANY_INPUTS
 
 
 def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> NetSettings:
