@@ -6,7 +6,13 @@ import numpy as np
 from jaxtyping import Float
 
 LEAST_NOISE, MOST_NOISE = 1.0, 3.0
-QUIET = 0.25
+QUIET = 0.25  # the share of effects that are none, at least
+SHARES = (QUIET, 0.975)
+USUAL = 8.0  # where the search for the usual size of effects starts
+SPREADS = (0.3, 1.2)
+SMALLEST = 0.01
+FITTINGS = 100
+MIXED = 0.05  # four times the mean variance of being none: from here on the two are one heap
 CLEAR = 2.5  # in units of the noise: above it an effect counts for its input's usual strength
 WEAKEST = 3.0  # the usual strength of an input whose effects are all unclear
 FAINTEST = 0.3  # below it smaller is no less likely
@@ -21,9 +27,10 @@ MOST = 15.0  # log odds
 def find_noise(effects: Float[np.ndarray, "input output"]) -> float:
     """Find the size of effects that are none, in units of the sampling error.
 
-    At least a quarter of the pairs are taken to have no effect. Networks that predict well may
-    still use inputs that do nothing; where they do, the lowest quarter of the effects shows it. A
-    table in which nearly every input acts on every output has no such quarter, hence the limit.
+    Networks that predict well may still use inputs that do nothing, so that what is no effect is
+    larger than the sampling error. Sizes are taken for a mixture: half a normal for those that are
+    none, and a normal of the logarithm for the others. Where the two cannot be told apart, as with
+    few samples, weak effects would count as noise: the lowest quarter of the sizes says it then.
 
     Args:
         effects: in units of their sampling error.
@@ -32,11 +39,37 @@ def find_noise(effects: Float[np.ndarray, "input output"]) -> float:
         The noise, between 1 and 3.
 
     Example:
-        >>> find_noise(np.array([[0.1, 9.0], [3.0, -2.0]]))
-        1.525
+        >>> rng = np.random.default_rng(0)
+        >>> nothing, strong = 1.6 * rng.normal(size=(10, 30)), 20 + rng.normal(size=(10, 10))
+        >>> round(find_noise(np.hstack([nothing, strong])), 1)
+        1.6
     """
-    lowest = float(np.quantile(np.abs(effects), QUIET)) if effects.size else 0.0
-    return min(max(LEAST_NOISE, lowest), MOST_NOISE)
+    size = np.maximum(np.abs(effects).ravel(), SMALLEST)
+    if not size.size:
+        return LEAST_NOISE
+    noise, odds = _fit_mixture(size)
+    lowest, noise = np.clip([np.quantile(size, QUIET), noise], LEAST_NOISE, MOST_NOISE)
+    trust = max(0.0, 1 - float((4 * odds * (1 - odds)).mean()) / MIXED)
+    return float(lowest + trust * (noise - lowest))
+
+
+def _fit_mixture(size: Float[np.ndarray, " pair"]) -> tuple[float, Float[np.ndarray, " pair"]]:
+    """Fit the two kinds of effects by turns: the noise, and how likely each effect is none."""
+    logs, odds = np.log(size), np.full(len(size), 0.5)
+    noise, share, usual, spread = 1.0, 0.5, float(np.log(USUAL)), SPREAD
+    for _ in range(FITTINGS):
+        none = share / noise * np.sqrt(2 / np.pi) * np.exp(-((size / noise) ** 2) / 2)
+        far = (logs - usual) / spread
+        some = (1 - share) / (size * spread * np.sqrt(2 * np.pi)) * np.exp(-(far**2) / 2)
+        odds = none / np.maximum(none + some, 1e-300)
+        rest = np.maximum(1 - odds, 1e-9)
+        share = float(np.clip(odds.mean(), *SHARES))
+        noise = float(np.sqrt((odds * size**2).sum() / max(odds.sum(), 1e-9)))
+        noise = float(np.clip(noise, SMALLEST, MOST_NOISE))
+        usual = max(float(np.log(WEAKEST)), float(np.average(logs, weights=rest)))
+        spread = float(np.sqrt(np.average((logs - usual) ** 2, weights=rest)))
+        spread = float(np.clip(spread, *SPREADS))
+    return noise, odds
 
 
 def weigh_effects(

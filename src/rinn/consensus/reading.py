@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.consensus.effects import Effects
+from rinn.consensus.evidence import find_noise
 from rinn.consensus.smallest import MANY_PAIRS, Found, Pattern, find_smallest, join_latents
 from rinn.graph import LatentGraph
 from rinn.graphs import name_latents
@@ -56,10 +57,11 @@ def read_consensus(
         >>> sorted(found.graph.edges("L1")), found.graph.edges["a", "L1"]["frequency"]
         ([('L1', 'w'), ('L1', 'x'), ('L1', 'y')], 1.0)
     """
-    first = find_smallest(effects.all)
+    noise = find_noise(effects.all)
+    first = find_smallest(effects.all, noise=noise)
     # A large graph is only mended as the evidence is shaken: to build it anew takes minutes.
     start = first.latents if effects.all.size > MANY_PAIRS else ()
-    shaken = [find_smallest(shaken, start) for shaken in _shake(effects, seed)]
+    shaken = [find_smallest(shaken, start, noise) for shaken in _shake(effects, seed)]
     counts: Counter[Pattern] = Counter()
     matches = [_match(first.latents, found.latents) for found in shaken]
     for found, match in zip(shaken, matches, strict=True):

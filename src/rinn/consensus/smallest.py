@@ -48,7 +48,9 @@ class Found:
 
 
 def find_smallest(
-    effects: Float[np.ndarray, "input output"], start: Sequence[Pattern] = ()
+    effects: Float[np.ndarray, "input output"],
+    start: Sequence[Pattern] = (),
+    noise: float | None = None,
 ) -> Found:
     """Search for the graph with the best balance of evidence and number of edges.
 
@@ -58,6 +60,7 @@ def find_smallest(
     Args:
         effects: in units of their sampling error, with their signs.
         start: latents to mend, in place of a search from none.
+        noise: the size of effects that are none; found from the effects by default.
 
     Returns:
         The graph; latents that no input reaches are left out.
@@ -67,7 +70,7 @@ def find_smallest(
         >>> find_smallest(strong).latents, find_smallest(strong).parents
         ((7,), ((0,), (0,)))
     """
-    noise = find_noise(effects)
+    noise = find_noise(effects) if noise is None else noise
     price = _find_price(effects)
     own = weigh_effects(effects, noise)
     shared, found = own.copy(), set()
