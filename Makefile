@@ -20,6 +20,7 @@ demo: $(STAMP) ## simulate, learn the graph, score it against the truth: about t
 	$(BIN)/rinn demo --out runs/demo
 
 test: $(STAMP) ## the test suite
+	@.ci/chromium
 	$(BIN)/python -m pytest -n 2 -m 'not slow'
 
 test-slow: $(STAMP) ## the long tests, which back the claims

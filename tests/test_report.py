@@ -1,5 +1,8 @@
+import base64
+import hashlib
 import json
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import networkx as nx
@@ -9,18 +12,30 @@ import pytest
 
 from rinn.config import NetSettings, RunSettings
 from rinn.errors import InputError
-from rinn.graphfiles import load_graph, write_graph
-from rinn.graphs import by_role
+from rinn.evaluation import map_trained
+from rinn.graphfiles import edges_table, load_graph, write_graph
+from rinn.graphs import by_role, collapse
+from rinn.matching import score_graph
+from rinn.pipeline import tabulate_activity
+from rinn.records import Data
+from rinn.refitting import Refit
+from rinn.refitting.effects import LatentEffect
 from rinn.report import write_report
 from rinn.report.answer import answer_info
-from rinn.report.contents import load_contents
+from rinn.report.chance import steps_info
+from rinn.report.contents import add_weaker, load_contents
 from rinn.report.graphdrawing import draw_graph
 from rinn.report.heatmaps import describe_effects, draw_effects, draw_layer
+from rinn.report.latents import latent_effects
 from rinn.report.layout import layout_info
 from rinn.report.markup import Markup, clip, element, escape, list_names
+from rinn.report.networks import describe_net
+from rinn.report.payload import net_info, payload_info
 from rinn.report.scatter import draw_scatter, scatter_info
-from rinn.report.sections import describe_net, latent_effects, list_sections
+from rinn.report.sections import list_sections
+from rinn.report.truth import compare_info
 from rinn.runs import fit_run
+from rinn.simulation.paper import paper_graph
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -31,7 +46,7 @@ HOSTILE = [
 ]
 INPUTS = HOSTILE[:4]
 OUTPUTS = ["</title><img src=x onerror=1>", "y & z", "]]>", "ж" * 300, "y4"]
-VOID = {"meta"}
+VOID = {"meta", "input"}
 
 
 class Reader(HTMLParser):
@@ -40,6 +55,7 @@ class Reader(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.tags, self.headings, self.text, self._open = [], [], [], []
+        self.scripts = []
         self.feed(text)
         self.close()
         assert not self._open
@@ -53,6 +69,9 @@ class Reader(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
+        if self._open and self._open[-1] in ("script", "style"):
+            self.scripts.append(data)
+            return
         self.text.append(data)
         if self._open and self._open[-1] in ("h1", "h2"):
             self.headings.append(data)
@@ -92,6 +111,7 @@ def hostile(run):
     """The same run, with names that try to become markup."""
     graph = make_latent_graph(INPUTS, OUTPUTS, HOSTILE[4])
     write_graph(graph, run / "graph.json")
+    edges_table(graph, drawn=graph).to_csv(run / "edges.csv", index=False)
     tables = {
         "x": "<script>x</script>.csv",
         "inputs": INPUTS,
@@ -150,6 +170,9 @@ def test_a_run_without_networks(made, tmp_path):
     assert "nothing says how well the graph would predict" in page.words
     assert page.words.count("chosen") >= 2
     assert "acts on effects on the outputs" not in page.words
+    assert not [attrs for tag, attrs in page.tags if attrs.get("id") == "slider"]
+    assert page.count("path", "plus") == page.count("path", "minus") == 0
+    assert page.count("path", "unknown") > 0
 
 
 def test_a_run_that_knows_nothing_of_the_inputs(made, tmp_path):
@@ -172,24 +195,54 @@ def test_names_stay_text(hostile):
     path = write_report(hostile)
     page = read(path)
     text = path.read_text(encoding="utf-8").lower()
-    assert "<script" not in text
+    assert text.count("<script") == text.count("</script") == 2
     assert "<img" not in text
     assert "\x00" not in text
     assert "\u202e" not in text
     assert {tag for tag, _ in page.tags} <= {
-        *("html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3"),
-        *("p", "div", "figure", "figcaption", "span", "strong", "code", "ul", "li", "details"),
-        *("summary", "table", "thead", "tbody", "tr", "th", "td"),
-        *("svg", "g", "rect", "circle", "path", "text"),
+        *("html", "head", "meta", "title", "style", "script", "body", "header", "nav", "main"),
+        *("section", "footer", "h1", "h2", "h3", "h4", "p", "a", "div", "figure", "figcaption"),
+        *("span", "strong", "code", "pre", "ul", "li", "details", "summary"),
+        *("label", "input", "datalist", "option", "output", "button", "select", "optgroup"),
+        *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "rect", "circle", "path"),
+        "text",
     }
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+    assert not [name for _, attrs in page.tags for name in attrs if name == "style"]
     assert "<script>alert(1)</script>" in page.words
 
 
+def test_data_cannot_end_their_element(hostile):
+    page = read(write_report(hostile))
+    (text,) = [script for script in page.scripts if script.startswith('{"nodes"')]
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+    names = [name for name, _, _ in json.loads(text)["nodes"]]
+    assert "<script>alert(1)</script>" in names
+    assert "emoji 🧬\ufffd\ufffd" in names
+
+
 def test_page_asks_for_nothing(hostile):
-    text = write_report(hostile).read_text(encoding="utf-8")
-    assert not [word for word in ("http:", "https:", "//", "url(", "@import") if word in text]
-    assert "default-src 'none'" in text
+    page = read(write_report(hostile))
+    shown = [value for _, attrs in page.tags for value in attrs.values() if value]
+    links = [value for value in shown if value.startswith(("data:", "#"))]
+    others = " ".join([value for value in shown if value not in links])
+    assert not [word for word in ("http:", "https:", "//", "url(") if word in others]
+    style, _, script = page.scripts
+    assert not [word for word in ("http:", "https:", "url(", "@import") if word in style]
+    assert script.count("http:") == 1  # the name of SVG, which nothing is asked for
+    assert not [word for word in ("fetch(", "XMLHttp", "innerHTML", "eval(") if word in script]
+
+
+def test_policy_allows_this_script_and_style_alone(run):
+    page = read(write_report(run))
+    (policy,) = [attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs]
+    style, _, script = page.scripts
+    for text in (style, script):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
 
 
 def test_drawing_holds_the_whole_graph(hostile):
@@ -204,7 +257,7 @@ def test_drawing_holds_the_whole_graph(hostile):
 def test_every_picture_has_words(hostile):
     page = read(write_report(hostile))
     pictures = [attrs for tag, attrs in page.tags if tag == "svg"]
-    assert pictures
+    assert len(pictures) > 4
     assert all(attrs["role"] == "img" and attrs["aria-label"] for attrs in pictures)
 
 
@@ -231,9 +284,12 @@ def test_scores_say_what_has_seen_the_truth(run):
 
 def test_answer_in_three_sentences(hostile):
     contents = load_contents(hostile)
-    trained, found, test = answer_info(contents)
+    found, trained, test = answer_info(contents)
+    assert found == (
+        "2 latents connect 2 of 4 inputs with 4 of 5 outputs; each was found in 50 % of repeated "
+        "searches."
+    )
     assert trained.startswith("4 networks were trained, and the 2 ")
-    assert found.startswith("2 latents were found, each present in 50 % of the searches with ")
     assert "mean squared error" in test
     assert "guessing each output's mean" in test
 
@@ -243,6 +299,7 @@ def test_no_latent_is_said(run):
     graph.add_nodes_from("abcd", role="input")
     graph.add_nodes_from("vwxyz", role="output")
     write_graph(graph, run / "graph.json")
+    (run / "edges.csv").unlink()
     words = read(write_report(run)).words
     assert "No latent was found often enough to be drawn" in words
     assert "There is no latent to list." in words
@@ -265,19 +322,45 @@ def test_big_graph_leaves_out_inputs_without_an_edge():
     graph = make_latent_graph([f"x{i}" for i in range(650)], list("vwxyz"))
     layout = layout_info(graph)
     assert layout.without_edge == {"input": 648}
-    assert not layout.weaker
     assert Reader(draw_graph(graph)).count("g", "input") == 2
 
 
-def test_crowded_graph_draws_the_strongest_inputs():
+def test_crowded_inputs_stand_several_in_a_row():
     names = [f"x{i}" for i in range(300)]
     graph = make_latent_graph(names, list("vwxyz"))
-    for i, name in enumerate(names):
-        graph.add_edge(name, "L2", weight=float(i), frequency=1.0)
+    for name in names:
+        graph.add_edge(name, "L2", weight=1.0, frequency=1.0)
     layout = layout_info(graph)
-    assert layout.weaker == {"input": 180}
-    assert "x299" in layout.places
-    assert "x2" not in layout.places
+    assert layout.packed == ("input",)
+    assert len({layout.places[name][0] for name in names}) == 3
+    assert layout.without_edge == {}
+    assert len(set(layout.places.values())) == len(graph)
+
+
+def test_weaker_edges_stand_below_and_are_hidden():
+    graph = make_latent_graph([f"x{i}" for i in range(50)], list("vwxyz"))
+    rows = [("x7", "U1", "input", "latent", 0.25), ("U1", "v", "latent", "output", 0.5)]
+    names = ["source", "target", "source_role", "target_role", "frequency"]
+    found = add_weaker(graph, pd.DataFrame(rows, columns=names))
+    layout = layout_info(graph, found)
+    assert layout.places["x7"][1] > layout.height - 20
+    assert layout.whole > layout.height
+    assert layout.without_edge == {"input": 47}
+    page = Reader(draw_graph(graph, found, name="graph"))
+    levels = [attrs for tag, attrs in page.tags if "level" in (attrs.get("class") or "").split()]
+    hidden = {attrs["data-f"] for attrs in levels if attrs.get("display") == "none"}
+    assert hidden == {"0.25", "0.5"}
+    assert {attrs["data-f"] for attrs in levels if "display" not in attrs} == {"0.5", "1.0"}
+    assert page.count("path", "edge") == found.number_of_edges()
+
+
+def test_edges_pass_between_latents():
+    graph = make_latent_graph(list("abcd"), list("vwxyz"))
+    layout = layout_info(graph)
+    assert len(layout.ways["b", "L2"]) == 1
+    (x, y), (x1, y1) = layout.ways["b", "L2"][0], layout.places["L1"]
+    assert x == x1
+    assert abs(y - y1) > 12
 
 
 def test_layout_runs_from_causes_to_effects():
@@ -301,10 +384,10 @@ def test_effects_have_sign_and_shade():
     assert shades == {"plus": "1", "minus": "0.5"}
 
 
-def test_nodes_near_zero_are_pale():
+def test_nodes_near_zero_are_left_out():
     maps = np.array([[1.0, 0.0], [0.04, -0.04]])
     page = Reader(draw_layer(maps, 1.0, ["a", "b"], "label"))
-    assert (page.count("g", "hidden"), page.count("g", "pale")) == (2, 1)
+    assert page.count("g", "hidden") == 1
     assert page.count("path") == 1
 
 
@@ -340,3 +423,162 @@ def test_names_are_shortened_and_counted():
     assert clip(" ") == "(no name)"
     assert "and 3 more" in list_names([str(i) for i in range(15)])
     assert list_names([]) == "none"
+
+
+def test_activity_is_written_with_sample_ids():
+    values = np.array([[0.123456, -1.0], [2.0, -0.00001]])
+    latents = (LatentEffect("L1", 0.0, 0.0), LatentEffect("L2", 0.0, 0.0))
+    refit = Refit("mse", (), (), np.zeros((1, 2)), (), latents, values)
+    data = Data(np.zeros((2, 1)), np.zeros((2, 1)), ("a",), ("b",))
+    named = tabulate_activity(replace(data, samples=("s1", "s2")), refit)
+    assert named.to_csv(index=False).split() == ["sample,L1,L2", "s1,0.1235,-1.0", "s2,2.0,0.0"]
+    assert list(tabulate_activity(data, refit)["sample"]) == ["1", "2"]
+
+
+def test_activity_is_summed_up(hostile):
+    graph = load_graph(hostile / "graph.json")
+    activity = pd.DataFrame({"sample": ["s1", "s2", "s3"], "L2": [-1.0, 0.0, np.nan]})
+    activity.to_csv(hostile / "activity.csv", index=False)
+    info = payload_info(load_contents(hostile))
+    about = info["latents"][list(graph).index("L2")]["activity"]
+    assert about["samples"] == sum(about["bins"]) == 2
+    assert (about["low"], about["high"], about["quantiles"][2]) == (-1.0, 0.0, -0.5)
+    assert info["latents"][list(graph).index(HOSTILE[4])]["activity"] is None
+
+
+def test_every_fit_writes_activity(made):
+    assert pd.read_csv(made / "activity.csv")["sample"].tolist() == list(range(1, 81))
+
+
+def test_folders_of_older_releases_are_read(run):
+    for name in ("activity.csv", "curves.csv", "edges.csv"):
+        (run / name).unlink(missing_ok=True)
+    contents = load_contents(run)
+    assert contents.activity is None
+    assert contents.found.number_of_edges() == contents.graph.number_of_edges()
+    page = read(write_report(run))
+    assert page.count("path", "edge") == contents.graph.number_of_edges()
+    assert page.count("path", "curve") == 0
+
+
+def test_old_table_of_edges_without_a_word_on_drawn(run):
+    edges = pd.read_csv(run / "edges.csv").drop(columns="drawn")
+    edges.to_csv(run / "edges.csv", index=False)
+    assert load_contents(run).found.number_of_edges() == len(edges)
+
+
+def test_curves_are_drawn(run):
+    rows = [(n, epoch, 1 / epoch, 2 / epoch) for n in (0, 1) for epoch in range(1, 400)]
+    names = ["trial", "epoch", "train_loss", "validation_loss"]
+    pd.DataFrame(rows, columns=names).to_csv(run / "curves.csv", index=False)
+    page = read(write_report(run))
+    lines = [attrs for tag, attrs in page.tags if attrs.get("class") == "curve"]
+    assert [line["data-t"] for line in lines] == ["0", "1"]
+    assert all(line["d"].count("L") == 119 for line in lines)
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "activity.csv", "curves.csv", "null.json"])
+def test_damaged_files_are_named(run, name):
+    (run / name).write_text("nothing,of\nthat,kind\n")
+    with pytest.raises(InputError, match=rf"{name} in .* is missing or damaged"):
+        write_report(run)
+
+
+def test_unknown_role_is_refused(run):
+    edges = pd.read_csv(run / "edges.csv").assign(source_role="cause")
+    edges.to_csv(run / "edges.csv", index=False)
+    with pytest.raises(InputError, match=r"edges\.csv in .* is missing or damaged"):
+        write_report(run)
+
+
+def test_chance_is_shown(run):
+    about = {"networks": 4, "inputs": 4, "connected_inputs": 1, "seed": 1}
+    rounds = [
+        {"number": 0, "frequencies": [0.25, 0.5], "drawn": 0, **about},
+        {"number": 1, "frequencies": [0.25], "drawn": 3, **about},
+        {"number": -1, "frequencies": [], "drawn": 0, **about, "decoys": 4, "connected_decoys": 2},
+    ]
+    (run / "null.json").write_text(json.dumps({"rounds": rounds}))
+    change_manifest(run, lambda m: m | {"null": {"sentence": "Said of chance."}})
+    page = read(write_report(run))
+    assert page.words.count("Said of chance.") == 2
+    assert "rows of Y permuted, 2 3 edges 1 of 4" in page.words
+    assert "2 of 4 decoys" in page.words
+    assert page.count("path", "steps") == 2
+
+
+def test_steps_fall_with_the_frequency():
+    assert steps_info([0.5, 0.5, 1.0], 2) == [(0.0, 1.5), (0.5, 1.5), (0.5, 0.5), (1.0, 0.5)]
+    assert steps_info([]) == [(0.0, 0.0), (1.0, 0.0)]
+
+
+def test_comparison_counts_as_the_scores_do():
+    truth = paper_graph()
+    found = nx.relabel_nodes(collapse(truth), {"h17": "L1"})
+    latents = by_role(found, "latent")
+    found.remove_edge(*next(edge for edge in found.edges if edge[1] == latents[0]))
+    found.add_edge(by_role(found, "input")[0], latents[-1])
+    found.remove_node(latents[2])
+    scores = score_graph(found, truth)
+    kinds = [kind for _, _, kind in compare_info(found, truth).edges(data="kind")]
+    counts = tuple(kinds.count(kind) for kind in ("right", "extra", "missed"))
+    assert counts == (scores.edges.tp, scores.edges.fp, scores.edges.fn)
+    assert min(counts) > 0
+    roles = compare_info(found, truth).nodes(data="kind")
+    assert sum(kind == "missed" for _, kind in roles) == scores.latents.fn
+
+
+def test_columns_that_the_truth_does_not_know_are_not_judged():
+    truth = make_latent_graph(list("abcd"), list("vwxyz"))
+    found = nx.relabel_nodes(truth, {"L1": "L9"})
+    found.add_node("e", role="input")
+    found.add_edge("e", "L2")
+    assert compare_info(found, truth).edges["e", "L2"]["kind"] == "unjudged"
+    taken = nx.relabel_nodes(truth, {"L1": "L2", "L2": "L1"})
+    assert set(compare_info(taken, truth).nodes) == set(truth)
+
+
+def test_differences_are_drawn_and_listed(run):
+    score = {"precision": 1.0, "recall": 0.5, "f1": 0.67}
+    scores = {
+        "paper": {"hidden": score, "input": None, "threshold": 0.1},
+        "graph": {"latents": score, "edges": score, "shd": 1, "order_errors": 0},
+    }
+    change_manifest(run, lambda m: m | {"scores": scores})
+    truth = make_latent_graph(list("abcd"), list("vwxyz"))
+    write_graph(truth, run / "truth.json")
+    found = truth.copy()
+    found.remove_edge("a", "L1")
+    write_graph(found, run / "graph.json")
+    page = read(write_report(run))
+    assert page.count("path", "missed") == 1
+    assert "Missed: 1 edge a → L1" in page.words
+
+
+def test_maps_are_packed_and_found_again(run):
+    net = load_contents(run).nets[0]
+    maps, info = map_trained(net).hidden, net_info(net)
+    most = np.abs(maps).max()
+    for layer, (total, living, packed) in zip(maps, info["layers"], strict=True):
+        assert total == len(layer)
+        cells = np.frombuffer(base64.b64decode(packed), np.int8).reshape(len(living), -1)
+        np.testing.assert_allclose(cells / 127 * most, layer[living], atol=most / 250)
+
+
+def test_assumptions_and_latents_that_cannot_be_known(run):
+    graph = make_latent_graph(list("abcd"), list("vwxyz"))
+    graph.add_edges_from([("b", "L3"), ("L3", "w"), ("L3", "x"), ("L3", "y")])
+    graph.nodes["L3"]["role"] = "latent"
+    write_graph(graph, run / "graph.json")
+    words = read(write_report(run)).words
+    assert "A10" in words
+    assert "not identifiable (below)" in words
+    assert "L3 reaches the same outputs" in words
+
+
+def test_files_are_in_the_page(run):
+    page = read(write_report(run))
+    files = {attrs["download"]: attrs["href"] for tag, attrs in page.tags if "download" in attrs}
+    assert {"graph.graphml", "graph.cx2", "graph.nodes.tsv", "graph.json"} <= set(files)
+    content = base64.b64decode(files["graph.json"].split(",")[1])
+    assert content == (run / "graph.json").read_bytes()

@@ -23,7 +23,7 @@ from rinn.runs import fit_run
 from rinn.search import Engine, run_search
 from rinn.store import load_manifest, open_run
 
-RESULTS = ("trials.csv", "graph.json", "edges.csv", "weights.safetensors")
+RESULTS = ("trials.csv", "curves.csv", "graph.json", "edges.csv", "weights.safetensors")
 # Saves often enough for every interruption to find something; Ctrl-C even where a shell that
 # started the tests in the background had it ignored.
 DRIVER = """

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import jax
 import numpy as np
 
 from rinn.config import NetSettings, Trial
+from rinn.curves import NO_CURVE, add_segment, read_curves
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.problem import Problem
 from rinn.training import (
@@ -48,7 +49,11 @@ class Cohort:
 
 @dataclass(frozen=True)
 class TrainedNet:
-    """A network at the end of its training, in the networks' units."""
+    """A network at the end of its training, in the networks' units.
+
+    `curve` is [epoch, loss], the train loss first and then the validation loss; it is empty where
+    none was recorded.
+    """
 
     trial: Trial
     weights: Weights
@@ -57,6 +62,7 @@ class TrainedNet:
     train_loss: float
     validation_loss: float
     validation_error: float
+    curve: np.ndarray = field(default_factory=lambda: NO_CURVE)
 
     @property
     def size(self) -> float:
@@ -67,12 +73,16 @@ class TrainedNet:
 
 @dataclass(frozen=True)
 class Batch:
-    """A cohort in the middle of its training: `slots` is [split, net], -1 where none runs."""
+    """A cohort in the middle of its training: `slots` is [split, net], -1 where none runs.
+
+    `curves` are the losses so far, a part for each segment: [epoch, trial, loss].
+    """
 
     slots: np.ndarray
     state: Any
     traits: Any
     epoch: int
+    curves: tuple[np.ndarray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,7 @@ class SavedBatch:
     slots: np.ndarray
     leaves: list[np.ndarray]
     epoch: int
+    curves: tuple[np.ndarray, ...] = ()
 
 
 class Learner(Protocol):
@@ -214,23 +225,24 @@ class Trainer:
         end = batch.epoch + self.epochs
         order = self._prepared.pop(batch.epoch, None)
         order = self._order(batch.epoch) if order is None else order
-        state = train_segment(
+        state, losses = train_segment(
             self.cohort.program, batch.state, batch.traits, *self._data, order, self._held
         )
         # While the device works: a GPU would wait for this at the start of the next segment.
         self._prepared = {end: self._order(end)}
-        status = np.asarray(state.status)
+        status, losses = jax.device_get((state.status, losses))
+        curves = add_segment(batch.curves, batch.slots, losses, len(self.nets), batch.epoch)
         done = (status != RUNNING) & (batch.slots >= 0)
-        nets = self._collect(state, batch.slots, done)
+        nets = self._collect(state, batch.slots, done, curves)
         slots = np.where(done, -1, batch.slots)
-        return self._compact(Batch(slots, state, batch.traits, end)), nets
+        return self._compact(Batch(slots, state, batch.traits, end, curves)), nets
 
     def restore(self, saved: SavedBatch) -> Batch:
         """Bring a batch that was read from a file back onto the device."""
         example = start_net(self.cohort.program, Weights(*[np.zeros(())] * len(Weights._fields)))
         structure = jax.tree.structure(example)
         state = jax.device_put(jax.tree.unflatten(structure, saved.leaves), self.device)
-        return Batch(saved.slots, state, self._traits(saved.slots), saved.epoch)
+        return Batch(saved.slots, state, self._traits(saved.slots), saved.epoch, saved.curves)
 
     def draw(self) -> list[Weights]:
         """The starting weights of every trial."""
@@ -288,9 +300,16 @@ class Trainer:
         )
         return jax.device_put(traits, self.device)
 
-    def _collect(self, state: NetState, slots: np.ndarray, done: np.ndarray) -> list[TrainedNet]:
+    def _collect(
+        self,
+        state: NetState,
+        slots: np.ndarray,
+        done: np.ndarray,
+        curves: tuple[np.ndarray, ...],
+    ) -> list[TrainedNet]:
         if not done.any():
             return []
+        found = dict(zip(slots[done], read_curves(curves, slots[done]), strict=True))
         weights, rest = jax.device_get((state.weights, state[4:]))
         _, epochs, status, train_loss, loss, error = rest
         nets = []
@@ -305,6 +324,7 @@ class Trainer:
                     train_loss=float(train_loss[s, n]),
                     validation_loss=float(loss[s, n]),
                     validation_error=float(error[s, n]),
+                    curve=found[slots[s, n]][: int(epochs[s, n])].copy(),
                 )
             )
         return nets
@@ -322,7 +342,7 @@ class Trainer:
         rows = np.arange(len(keep))[:, None]
         state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
         slots = np.take_along_axis(batch.slots, keep, axis=1)
-        return Batch(slots, state, self._traits(slots), batch.epoch)
+        return Batch(slots, state, self._traits(slots), batch.epoch, batch.curves)
 
 
 def _segment_epochs(cohort: Cohort, problem: Problem, platform: str) -> int:

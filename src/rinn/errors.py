@@ -30,7 +30,9 @@ def suggest(name: str, known: Iterable[str], *, listed: bool = True) -> str:
         "; did you mean 'gaussian'? Known: matrix, gaussian"
     """
     choices = list(known)
-    close = difflib.get_close_matches(str(name).lower(), choices, n=2, cutoff=0.5)
+    spelt = {choice.lower(): choice for choice in choices}
+    matches = difflib.get_close_matches(str(name).lower(), list(spelt), n=2, cutoff=0.5)
+    close = [spelt[match] for match in matches]
     listing = ", ".join(choices)
     nearest = " or ".join(repr(word) for word in close)
     if not listed:

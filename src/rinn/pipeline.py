@@ -14,6 +14,7 @@ from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
 from rinn.config import NEAREST, RunSettings, Trial
 from rinn.consensus import measure_effects, read_consensus, regress_effects, wants_regression
+from rinn.consensus.effects import Effects
 from rinn.errors import InputError, TrainingError
 from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
 from rinn.graph import LatentGraph, vote_graph
@@ -47,6 +48,7 @@ class Fit:
     nearest: Selection | None = None
     test: TestScores | None = None
     test_of_ten: TestScores | None = None
+    effects: Effects | None = None
     refit: Refit | None = None
     comparison: Comparison | None = None
     detected: Detected | None = None
@@ -162,13 +164,14 @@ def conclude(
     wide = wants_regression(problem)
     effects = regress_effects(problem) if wide else measure_effects(kept, problem)
     latent = read_consensus(effects, data.inputs, data.outputs, seed=settings.seed)
+    found = replace(found, latent=latent, effects=effects)
     if not refit:
-        return replace(found, latent=latent)
+        return found
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
     _add_refit(latent.graph, own)
     _add_refit(latent.doubtful, own)
     comparison = compare_losses(own, find_test_losses(_best_of_each_split(kept), problem))
-    return replace(found, latent=latent, refit=own, comparison=comparison)
+    return replace(found, refit=own, comparison=comparison)
 
 
 def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:
@@ -267,3 +270,37 @@ def tabulate_trials(
         rows.append(row)
     table = pd.DataFrame(rows).replace([np.inf, -np.inf], np.nan)
     return table.sort_values("trial", ignore_index=True) if rows else table
+
+
+def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
+    """One row for each input: its name, and its effect on each output, rounded.
+
+    Args:
+        data: the tables, for their names.
+        effects: what the graph was read from.
+
+    Returns:
+        The table of effects.csv, in units of the sampling error; the column of the names has no
+        name itself, so that no output can be taken for it.
+    """
+    values = pd.DataFrame(effects.all.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
+    values.insert(0, "", list(data.inputs))
+    return values
+
+
+def tabulate_activity(data: Data, refit: Refit) -> pd.DataFrame:
+    """One row for each sample: its id, and the activity of each latent, rounded.
+
+    Args:
+        data: the tables, whose order the samples keep; where they have no ids, rows are numbered
+            from 1.
+        refit: the graph's own network on these tables.
+
+    Returns:
+        The table of activity.csv: `sample`, then a column for each latent.
+    """
+    names = data.samples or tuple(str(row) for row in range(1, len(data.x) + 1))
+    columns = [latent.latent for latent in refit.latents]
+    values = pd.DataFrame(refit.latent_values.round(4) + 0.0, columns=columns)  # no -0.0
+    values.insert(0, "sample", list(names), allow_duplicates=True)
+    return values

@@ -20,6 +20,7 @@ from rich.console import Console
 from rinn.chance import NETWORKS, NullRound, fit_null, q_values, summarise_null
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
+from rinn.curves import CURVES, tabulate_curves
 from rinn.devices import find_devices
 from rinn.evaluation import map_trained
 from rinn.graphfiles import edges_table, load_graph, write_graph
@@ -32,6 +33,8 @@ from rinn.pipeline import (
     fit_data,
     plan_run,
     score_found,
+    tabulate_activity,
+    tabulate_effects,
     tabulate_trials,
 )
 from rinn.progress import TrainingProgress
@@ -175,7 +178,7 @@ def load_run(folder: Path) -> RunResult:
     return RunResult(folder, manifest, graph, manifest.get("scores", {}))
 
 
-def score_path(path: Path, truth_path: Path) -> dict[str, Any]:
+def score_path(path: Path | str, truth_path: Path | str) -> dict[str, Any]:
     """Score a run folder or a graph file against a truth.
 
     Args:
@@ -189,7 +192,7 @@ def score_path(path: Path, truth_path: Path) -> dict[str, Any]:
     Raises:
         InputError: a file is missing or wrong.
     """
-    truth = load_graph(truth_path)
+    path, truth = Path(path), load_graph(Path(truth_path))
     if path.is_dir():
         return _score_folder(path, truth)
     return _score_alone(load_graph(path), truth)
@@ -295,11 +298,17 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         "x_spread": fit.problem.x_scale.spread.tolist(),
         "y_centre": fit.problem.y_scale.centre.tolist(),
         "y_spread": fit.problem.y_scale.spread.tolist(),
+        "x_least": fit.data.x.min(axis=0).tolist(),
+        "x_most": fit.data.x.max(axis=0).tolist(),
+        "x_mean": fit.data.x.mean(axis=0).tolist(),
     }
     kept = [net.trial.number for net in fit.kept]
     nearest = [net.trial.number for net in fit.ten]
     both = fit.kept + [net for net in fit.ten if net.trial.number not in kept]
     save_kept(run.folder / WEIGHTS, both, notes)
+    curves = tabulate_curves({net.trial.number: net.curve for net in both})
+    if len(curves):
+        run.write_table(CURVES, curves)
     graph = fit.latent.graph
     if not nx.is_directed_acyclic_graph(graph):
         # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
@@ -312,8 +321,11 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
     about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
     test = fit.test.to_json() | about if fit.test else None
     test_of_ten = fit.test_of_ten.to_json() | about if fit.test_of_ten else None
+    if fit.effects:
+        run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
     if fit.refit and fit.comparison:
         run.write_json("refit.json", fit.refit.to_json())
+        run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))
         manifest = manifest | {"comparison": fit.comparison.to_json()}
     sets = len({net.trial.setting for net in fit.nets})
     counts = {"trained": len(fit.nets), "sets": sets, "kept": kept, "nearest": nearest}

@@ -1,9 +1,9 @@
 """The run folder: write, read, resume.
 
 A run folder holds manifest.json, trials.csv, weights.safetensors, graph.json, graph.graphml,
-edges.csv, scores.json and report.html; while networks are trained also `work/` (cohorts in
-progress) and `nets/` (cohorts that are done). Every file is replaced whole, so that a run that is
-killed at any moment can go on.
+edges.csv, refit.json, activity.csv, curves.csv, scores.json and report.html; while networks are
+trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). Every file is
+replaced whole, so that a run that is killed at any moment can go on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from safetensors import safe_open
 
 from rinn.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.config import Trial, read_net
+from rinn.curves import NO_CURVE
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.nets.redundant import Weights
@@ -61,7 +62,8 @@ class RunFolder:
         if arrays is None:
             return None
         leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
-        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]))
+        curves = (arrays["curves"],) if "curves" in arrays else ()
+        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]), curves)
         return saved, self._unpack_nets(arrays)
 
     def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
@@ -70,6 +72,7 @@ class RunFolder:
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         arrays |= {"slots": batch.slots, "epoch": np.array(batch.epoch)}
         arrays |= {"leaves": np.array(len(leaves))}
+        arrays |= {"curves": np.concatenate(batch.curves)} if batch.curves else {}
         _write_arrays(self._cohort("work", cohort), arrays | _pack_nets(nets))
 
     def write_json(self, name: str, value: dict[str, Any]) -> None:
@@ -101,6 +104,7 @@ class RunFolder:
                     status=str(arrays["nets.status"][place]),
                     epochs=int(arrays["nets.epochs"][place]),
                     **scalars,
+                    curve=arrays.get(f"net.{place}.curve", NO_CURVE),
                 )
             )
         return nets
@@ -305,6 +309,7 @@ def _pack_nets(nets: Sequence[TrainedNet]) -> dict[str, np.ndarray]:
     for place, net in enumerate(nets):
         for part, value in zip(Weights._fields, net.weights, strict=True):
             arrays[f"net.{place}.{part}"] = value
+        arrays[f"net.{place}.curve"] = net.curve
     return arrays
 
 

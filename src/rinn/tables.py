@@ -63,6 +63,30 @@ def load_table(path: str | os.PathLike[str], label: str) -> Table:
         (('TP53', 'EGFR'), ('a', 'b'), (2, 2))
     """
     path = Path(path)
+    return _check(read_cells(path, label), f"{label} ({path})", path)
+
+
+def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
+    r"""Read one table from a file as `load_table` does, but leave its names and numbers unchecked.
+
+    Args:
+        path: the file.
+        label: errors and columns without a name use it.
+
+    Returns:
+        The names and the numbers, with NaN where a cell is missing.
+
+    Raises:
+        InputError: the file cannot be read, or is not a table of numbers.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "mutation.csv"
+        >>> _ = path.write_text("sample,TP53,TP53\na,0,NA\n")
+        >>> read_cells(path, "X").columns
+        ('TP53', 'TP53')
+    """
+    path = Path(path)
     source = f"{label} ({path})"
     name = path.name.lower()
     suffix = next((known for known in READERS if name.removesuffix(".gz").endswith(known)), None)
@@ -76,7 +100,7 @@ def load_table(path: str | os.PathLike[str], label: str) -> Table:
         content = _unpack(content, source)
     if not content:
         raise InputError(f"{source} must hold a table, but the file is empty; export it again")
-    return _check(READERS[suffix](content, source, label.lower()), source, path)
+    return READERS[suffix](content, source, label.lower())
 
 
 def make_table(values: pd.DataFrame | np.ndarray, label: str) -> Table:

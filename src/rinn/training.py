@@ -75,6 +75,13 @@ class NetState(NamedTuple):
     validation_error: Float[Any, ""]
 
 
+class Losses(NamedTuple):
+    """What networks lost in each epoch of a segment; of those that had stopped, the last again."""
+
+    train: Float[Any, "epoch split net"]
+    validation: Float[Any, "epoch split net"]
+
+
 class Held(NamedTuple):
     """The validation samples of one split in equal portions; `share` sums to one."""
 
@@ -110,7 +117,7 @@ def train_segment(
     spread: Float[Array, " output"],
     order: Int[Array, "epoch split use"],
     held: Held,
-) -> NetState:
+) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has.
 
     Args:
@@ -124,7 +131,8 @@ def train_segment(
         held: validation samples, leaves are [split, ...].
 
     Returns:
-        The state after the last epoch. Networks that are not running are left as they were.
+        The state after the last epoch, and the losses of all epochs. Networks that are not running
+        are left as they were.
     """
     step = _over_nets(functools.partial(_step_net, program), shared=3)
     check = _over_nets(functools.partial(_check_net, program, spread), shared=1)
@@ -132,7 +140,7 @@ def train_segment(
     weights = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
     unroll = 4 if program.wide and weights >= MANY_WEIGHTS else 1
 
-    def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, None]:
+    def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
         xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
         numbers = jnp.broadcast_to(jnp.arange(len(xs))[:, None], xs.shape[:2])  # [tick, split]
         state = state._replace(gradient=jax.tree.map(jnp.zeros_like, state.gradient))
@@ -146,9 +154,10 @@ def train_segment(
         counts = jnp.arange(len(xs))[:, None, None] < used
         mean = jnp.sum(losses, axis=0, where=counts) / used
         mean = jnp.where(state.status == RUNNING, mean, state.train_loss)
-        return check(state._replace(train_loss=mean), traits, held), None
+        state = check(state._replace(train_loss=mean), traits, held)
+        return state, Losses(state.train_loss, state.validation_loss)
 
-    return jax.lax.scan(run_epoch, state, order)[0]
+    return jax.lax.scan(run_epoch, state, order)
 
 
 def _over_nets(function: Any, shared: int) -> Any:

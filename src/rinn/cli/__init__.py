@@ -11,8 +11,11 @@ from typing import Annotated
 import typer
 
 from rinn.cli.datasets import simulate
+from rinn.cli.drawing import ListFigures, draw
 from rinn.cli.findings import ListFormats, check, export, report, score
 from rinn.cli.learning import demo, fit, reproduce
+from rinn.cli.tumours import tci
+from rinn.cli.viewing import view
 from rinn.errors import InputError, TrainingError
 
 INTERRUPTED = 130
@@ -31,8 +34,11 @@ app.command()(score)
 app.command()(check)
 app.command(cls=ListFormats)(export)
 app.command()(report)
+app.command(cls=ListFigures)(draw)
+app.command()(view)
 app.command()(demo)
 app.command()(reproduce)
+app.command()(tci)
 
 
 def main() -> None:

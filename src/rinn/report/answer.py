@@ -1,4 +1,4 @@
-"""The report's first section: the result in three sentences and one drawing."""
+"""The report's first words: the result in three sentences."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
-from rinn.report.graphdrawing import draw_graph
-from rinn.report.layout import layout_info
-from rinn.report.markup import Markup, clip, count, element, join, key, paragraph, scroll_box
+from rinn.report.markup import Markup, clip, count, element, paragraph
 
 
 def say_title(contents: Contents) -> str:
@@ -20,36 +18,14 @@ def say_title(contents: Contents) -> str:
 
 
 def say_answer(contents: Contents) -> Markup:
-    """Say the result in three sentences, and draw it."""
-    lead = [paragraph(sentence, class_="lead") for sentence in answer_info(contents)]
-    parts = [
-        contents.manifest[name] for name in ("comparison", "null") if name in contents.manifest
-    ]
-    lead += [paragraph(part["sentence"], class_="lead") for part in parts]
-    layout = layout_info(contents.graph)
-    keys = [key("plus", "raises"), key("minus", "lowers")]
-    caption = (
-        ". Effects run from left to right. Width: strength relative to the strongest edge of its "
-        "kind; opacity: how often the edge was found. A latent has no natural "
-        "direction; each is turned so that its effects add up to more than zero."
+    """Say the result in three sentences."""
+    return element(
+        "div", *(paragraph(sentence) for sentence in answer_info(contents)), class_="lead"
     )
-    if not contents.nets:
-        keys = []
-        caption = (
-            "Effects run from left to right. Whether an effect raises or lowers, and how strongly, "
-            "is not known."
-        )
-    missing = [f"{count(n, role)} without an edge" for role, n in layout.without_edge.items()]
-    missing += [f"{count(n, role)} with weaker edges" for role, n in layout.weaker.items()]
-    if missing:
-        caption += f" Not drawn: {', '.join(missing)}."
-    drawing = scroll_box(draw_graph(contents.graph), "Drawing of the latent graph")
-    legend = element("figcaption", join(keys, ", "), caption)
-    return join([*lead, element("figure", drawing, legend)])
 
 
 def answer_info(contents: Contents) -> tuple[str, str, str]:
-    """Say in three sentences what was tried, what was found and how well it predicts."""
+    """Say in three sentences what was found, out of how much, and how well it predicts."""
     if not contents.nets:
         return _answer_alone(contents)
     networks, test = contents.manifest["networks"], contents.manifest["test"]
@@ -58,15 +34,29 @@ def answer_info(contents: Contents) -> tuple[str, str, str]:
         f"{'was' if networks['trained'] == 1 else 'were'} trained, and the {len(networks['kept'])} "
         f"{_say_choice(contents)} {'was' if len(networks['kept']) == 1 else 'were'} kept."
     )
-    latents = by_role(contents.graph, "latent")
-    found = "No latent was found often enough to be drawn."
-    if latents:
-        shares = [100 * contents.graph.nodes[name].get("frequency", np.nan) for name in latents]
-        low, high = f"{min(shares):.0f} %", f"{max(shares):.0f} %"
-        span = low if low == high else f"{low} to {high}"
-        verb = "was found, present" if len(latents) == 1 else "were found, each present"
-        found = f"{count(len(latents), 'latent')} {verb} in {span} of {_say_searches(contents)}."
-    return trained, found, _say_test(test, contents.notes)
+    return _say_found(contents), trained, _say_test(test, contents.notes)
+
+
+def _say_found(contents: Contents) -> str:
+    graph = contents.graph
+    latents = by_role(graph, "latent")
+    if not latents:
+        return "No latent was found often enough to be drawn."
+    sides = [
+        f"{sum(graph.degree(name) > 0 for name in names)} of {count(len(names), role)}"
+        for role in ("input", "output")
+        for names in [by_role(graph, role)]
+    ]
+    shares = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
+    low, high = f"{min(shares):.0f} %", f"{max(shares):.0f} %"
+    span = low if low == high else f"{low} to {high}"
+    searches = "repeated searches" if "comparison" in contents.manifest else "the kept networks"
+    verb = "connects" if len(latents) == 1 else "connect"
+    each = "it was found" if len(latents) == 1 else "each was found"
+    return (
+        f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}; {each} in {span} of "
+        f"{searches}."
+    )
 
 
 def _say_choice(contents: Contents) -> str:
@@ -75,19 +65,14 @@ def _say_choice(contents: Contents) -> str:
     return "with the best balance of few weights and low validation loss"
 
 
-def _say_searches(contents: Contents) -> str:
-    if "comparison" not in contents.manifest:
-        return "the kept networks"
-    return "the searches with networks drawn anew and effects shaken by their sampling error"
-
-
 def _answer_alone(contents: Contents) -> tuple[str, str, str]:
     """What to say of a graph that no network stands behind."""
     latents = len(by_role(contents.graph, "latent"))
     return (
+        f"The graph has {count(latents, 'latent')} and "
+        f"{count(contents.graph.number_of_edges(), 'edge')}.",
         f"Detect MIMIC tried {count(len(contents.trials), 'pair')} of significance levels, and the "
         f"graph that describes the data best for its number of edges was chosen.",
-        f"It has {count(latents, 'latent')} and {count(contents.graph.number_of_edges(), 'edge')}.",
         "The strategy makes no predictions, so nothing says how well the graph would predict.",
     )
 

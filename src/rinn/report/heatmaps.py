@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from rinn.report.markup import Markup, clip, element, svg
 
@@ -34,20 +34,29 @@ def draw_effects(values: Float[np.ndarray, " output"], most: float, label: str) 
 def draw_layer(
     maps: Float[np.ndarray, "hidden output"], most: float, outputs: Sequence[str], label: str
 ) -> Markup:
-    """Draw the maps of one layer's hidden nodes side by side; those near zero are pale."""
+    """Draw the maps of one layer's hidden nodes side by side; those near zero are left out."""
     columns, rows = grid_shape(maps.shape[1])
     cell = 10 if maps.shape[1] <= 64 else 5
     across, down = columns * cell + 14, rows * cell + 14
+    living = np.flatnonzero(find_living(maps, most))
     nodes = []
-    for place, values in enumerate(maps):
-        pale = np.abs(values).max() <= FAINT * most
+    for place, node in enumerate(living):
         x, y = place % NODES_PER_ROW * across, place // NODES_PER_ROW * down
-        cells = _draw_cells(np.zeros_like(values) if pale else values, most, x, y, cell)
-        words = f"node {place + 1}: {'near zero' if pale else describe_effects(values, outputs)}"
-        pale_class = "hidden pale" if pale else "hidden"
-        nodes.append(element("g", element("title", words), cells, class_=pale_class))
-    height = math.ceil(len(maps) / NODES_PER_ROW) * down
-    return svg(min(len(maps), NODES_PER_ROW) * across, height, label, *nodes, class_="small")
+        words = f"node {node + 1}: {describe_effects(maps[node], outputs)}"
+        cells = _draw_cells(maps[node], most, x, y, cell)
+        nodes.append(element("g", element("title", words), cells, class_="hidden"))
+    height = math.ceil(len(living) / NODES_PER_ROW) * down
+    return svg(min(len(living), NODES_PER_ROW) * across, height, label, *nodes, class_="small")
+
+
+def find_living(maps: Float[np.ndarray, "... output"], most: float) -> Bool[np.ndarray, "..."]:
+    """Tell the nodes that do something from those near zero.
+
+    Example:
+        >>> find_living(np.array([[1.0, 0.0], [0.04, -0.04]]), 1.0).tolist()
+        [True, False]
+    """
+    return np.abs(maps).max(axis=-1) > FAINT * most
 
 
 def describe_effects(values: Float[np.ndarray, " output"], outputs: Sequence[str]) -> str:

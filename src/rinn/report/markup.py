@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MOST_NAMES = 12
 NAME_LENGTH = 40
+WITHOUT_END = {"input", "meta", "link", "br"}
 
 
 class Markup(str):
@@ -24,7 +25,7 @@ def element(tag: str, *children: str | None, **attributes: object) -> Markup:
         tag: its name.
         children: markup, or text to escape; None is left out.
         attributes: `_` in a name stands for `-`, and one at its end is dropped (`class_`); None
-            is left out, numbers are rounded to four digits.
+            and False are left out, True stands alone, numbers are rounded to four digits.
 
     Returns:
         The element with its children.
@@ -34,11 +35,12 @@ def element(tag: str, *children: str | None, **attributes: object) -> Markup:
         '<p class="note">1 &lt; 2<b>!</b></p>'
     """
     pairs = (
-        f' {name.rstrip("_").replace("_", "-")}="{escape(_as_text(value))}"'
+        f" {name.rstrip('_').replace('_', '-')}{_as_value(value)}"
         for name, value in attributes.items()
-        if value is not None
+        if value is not None and value is not False
     )
-    return Markup(f"<{tag}{''.join(pairs)}>{join(children)}</{tag}>")
+    end = "" if tag in WITHOUT_END else f"{join(children)}</{tag}>"
+    return Markup(f"<{tag}{''.join(pairs)}>{end}")
 
 
 def join(parts: Iterable[str | None], between: str = "") -> Markup:
@@ -94,12 +96,18 @@ def scroll_box(content: str, label: str) -> Markup:
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
-def svg(width: float, height: float, label: str, *children: str, class_: str = "wide") -> Markup:
-    """Write a picture with its description; a wide one shrinks to three quarters, then scrolls."""
-    style = f"min-width:{0.75 * width:.0f}px" if class_ == "wide" else None
+def svg(
+    width: float,
+    height: float,
+    label: str,
+    *children: str,
+    class_: str = "wide",
+    **attributes: object,
+) -> Markup:
+    """Write a picture with its description; the style sheet says how far each class shrinks."""
     return element(
-        "svg", element("title", label), *children, role="img", aria_label=label, class_=class_,
-        viewBox=f"0 0 {width:g} {height:g}", width=width, height=height, style=style,
+        "svg", *children, role="img", aria_label=label, class_=class_,
+        viewBox=f"0 0 {width:g} {height:g}", width=width, height=height, **attributes,
     )  # fmt: skip
 
 
@@ -128,5 +136,8 @@ def _show_name(name: str) -> Markup:
     return element("span", short, class_="name", title=name if short != name else None)
 
 
-def _as_text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _as_value(value: object) -> str:
+    if value is True:
+        return ""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f'="{escape(text)}"'

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from importlib import resources
 from pathlib import Path
 
 from rinn.files import replace_file
 from rinn.report.answer import say_answer, say_title
 from rinn.report.contents import Contents, load_contents
+from rinn.report.graphsection import say_carries, say_graph
 from rinn.report.markup import Markup, element, join
-from rinn.report.sections import list_sections
+from rinn.report.payload import write_payload
+from rinn.report.sections import SHORT, list_sections
 
 REPORT = "report.html"
+STYLES = ("style.css", "page.css")
+SCRIPTS = ("page.js", "graph.js", "card.js", "networks.js")
 # Names come from the user's tables: should one ever get through as markup, it may load nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -20,8 +27,8 @@ def write_report(folder: Path) -> Path:
     """Write report.html into a finished run folder, in place of an older one.
 
     Args:
-        folder: with manifest.json, trials.csv, graph.json and weights.safetensors; truth.json
-            and the manifest's scores may be there.
+        folder: with manifest.json, trials.csv, graph.json and weights.safetensors; edges.csv,
+            truth.json, activity.csv, curves.csv, null.json and the manifest's scores may be there.
 
     Returns:
         The path of the page.
@@ -38,22 +45,78 @@ def write_report(folder: Path) -> Path:
 def write_page(contents: Contents) -> Markup:
     """Write the whole page."""
     title = say_title(contents)
-    style = resources.files("rinn.report").joinpath("style.css").read_text(encoding="utf-8")
+    style = "\n".join(_read(name) for name in STYLES)
+    script = "\n".join(['"use strict";', *(_read(name) for name in SCRIPTS)])
+    script = f"(() => {{\n{script}\nstart();\n}})();"
     head = join(
         [
-            Markup('<meta charset="utf-8">'),
-            Markup(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
-            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            element("meta", charset="utf-8"),
+            element(
+                "meta", http_equiv="Content-Security-Policy", content=write_policy(style, script)
+            ),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="color-scheme", content="light dark"),
             element("title", title),
             element("style", Markup(style)),
         ],
         "\n",
     )
-    answer = element("section", element("h1", title), say_answer(contents))
+    answer = element(
+        "section", say_answer(contents), say_graph(contents), say_carries(contents), id_="answer",
+        aria_label="The answer",
+    )  # fmt: skip
+    sections = list_sections(contents)
     rest = (
-        element("section", element("h2", heading), write(contents))
-        for heading, write in list_sections(contents).items()
+        element("section", element("h2", heading), write(contents), id_=_anchor(heading))
+        for heading, write in sections.items()
     )
     main = element("main", join([answer, *rest], "\n"))
-    page = element("html", element("head", head), "\n", element("body", main), lang="en")
+    body = [_write_header(title, list(sections)), main, _write_footer(contents)]
+    tail = [element("div", id_="tip", class_="tip", role="tooltip", hidden=True)]
+    tail += [write_payload(contents), element("script", Markup(script))]
+    page = element("html", element("head", head), "\n", element("body", *body, *tail), lang="en")
     return Markup(f"<!doctype html>\n{page}\n")
+
+
+def write_policy(style: str, script: str) -> str:
+    """Say what the page may do: run this very style and script, and ask for nothing.
+
+    Example:
+        >>> write_policy("", "").split("; ")[:2]
+        ["default-src 'none'", "style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"]
+    """
+    rules = ["default-src 'none'"]
+    rules += [f"style-src 'sha256-{_sum_up(style)}'", f"script-src 'sha256-{_sum_up(script)}'"]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _sum_up(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def _read(name: str) -> str:
+    return resources.files("rinn.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z]+", "-", heading.lower())
+
+
+def _write_header(title: str, headings: list[str]) -> Markup:
+    links = [
+        element("a", SHORT.get(heading, heading), href=f"#{_anchor(heading)}")
+        for heading in headings
+    ]
+    theme = element("button", "Theme: auto", type="button", id_="theme", class_="with-script",
+                    hidden=True)  # fmt: skip
+    top = element("div", element("p", "rinn report", class_="brand"), theme, class_="top")
+    nav = element("nav", *links, aria_label="On this page")
+    return element("header", top, element("h1", title), nav)
+
+
+def _write_footer(contents: Contents) -> Markup:
+    version = contents.manifest.get("versions", {}).get("rinn", "")
+    words = (
+        f"Written by rinn {version}. This page holds all it shows and asks no server for anything."
+    )
+    return element("footer", element("p", words))

@@ -1,0 +1,82 @@
+"""Learning curves: what each network lost in every epoch, from the training loop to curves.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+CURVES = "curves.csv"
+LOSSES = ("train_loss", "validation_loss")
+COLUMNS = ("trial", "epoch", *LOSSES)
+NO_CURVE = np.empty((0, len(LOSSES)), np.float32)
+
+
+def add_segment(
+    curves: tuple[np.ndarray, ...],
+    slots: np.ndarray,
+    losses: Sequence[np.ndarray],
+    trials: int,
+    epoch: int,
+) -> tuple[np.ndarray, ...]:
+    """Add the losses of one segment to the curves of a cohort.
+
+    Args:
+        curves: the segments before, each [epoch, trial, loss].
+        slots: the trial of each place in the batch, [split, net]; -1 where none runs.
+        losses: train and validation, each [epoch, split, net].
+        trials: how many the cohort has.
+        epoch: how many came before; those without a record (of a run that an older release
+            began) are filled with NaN.
+
+    Returns:
+        The curves with one segment more.
+
+    Example:
+        >>> slots = np.array([[1, -1]])  # the second trial runs, the first has finished
+        >>> (found,) = add_segment((), slots, [np.ones((1, 1, 2)), np.zeros((1, 1, 2))], 2, 0)
+        >>> found.tolist()
+        [[[nan, nan], [1.0, 0.0]]]
+    """
+    known = sum(len(part) for part in curves)
+    if known < epoch:
+        curves = (np.full((epoch - known, trials, len(LOSSES)), np.nan, np.float32), *curves)
+    running = slots >= 0
+    part = np.full((len(losses[0]), trials, len(LOSSES)), np.nan, np.float32)
+    part[:, slots[running]] = np.stack([loss[:, running] for loss in losses], axis=-1)
+    return (*curves, part)
+
+
+def read_curves(curves: Sequence[np.ndarray], trials: np.ndarray) -> np.ndarray:
+    """The curves of some trials of a cohort, [trial, epoch, loss]."""
+    return np.concatenate([part[:, trials] for part in curves]).swapaxes(0, 1)
+
+
+def tabulate_curves(curves: Mapping[int, np.ndarray]) -> pd.DataFrame:
+    """One row for each network and epoch.
+
+    Args:
+        curves: by the number of the trial, each [epoch, loss].
+
+    Returns:
+        The table of curves.csv: trial, epoch (from 1), train_loss and validation_loss, in the
+        order of the trials; epochs that were not recorded are left out.
+
+    Example:
+        >>> tabulate_curves({3: np.array([[0.5, 0.75], [0.25, 0.5]])})
+           trial  epoch  train_loss  validation_loss
+        0      3      1        0.50             0.75
+        1      3      2        0.25             0.50
+    """
+    numbers = sorted(curves)
+    lengths = [len(curves[number]) for number in numbers]
+    losses = np.concatenate([NO_CURVE, *(curves[number] for number in numbers)])
+    table = pd.DataFrame(
+        {
+            "trial": np.repeat(np.array(numbers, np.int64), lengths),
+            "epoch": np.concatenate([np.arange(0), *(np.arange(n) + 1 for n in lengths)]),
+            **dict(zip(LOSSES, losses.T.astype(np.float64), strict=True)),
+        }
+    )
+    return table.dropna(subset=list(LOSSES), how="all", ignore_index=True)

@@ -1,0 +1,217 @@
+"""What all figures share: colours, text that stays text, sheets measured in inches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.ft2font import FT2Font
+from matplotlib.text import Text
+from matplotlib.textpath import TextToPath
+
+# The palette of Okabe and Ito (2008), told apart with every common colour blindness.
+BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
+VERMILION, PURPLE = "#D55E00", "#CC79A7"
+INK, GREY, PALE, WHITE = "#222222", "#7a7a7a", "#d4d4d4", "#ffffff"
+
+FONT = "DejaVu Sans"  # comes with Matplotlib, so figures look alike on every machine
+SMALL, NORMAL, LARGE = 6.5, 8.0, 9.5  # points
+DPI = 200
+MOST_LETTERS = 120
+POINTS = 72.0
+MARGIN = 0.15  # inches
+TITLE, NOTE_LINE = 0.3, 0.15  # inches that a title and a line of a note take
+
+
+def make_figure(width: float, height: float) -> Figure:
+    """Make an empty white figure that no window and no global state knows.
+
+    Args:
+        width: in inches.
+        height: in inches.
+
+    Returns:
+        The figure.
+
+    Example:
+        >>> make_figure(4, 3).get_size_inches().tolist()
+        [4.0, 3.0]
+    """
+    figure = Figure(figsize=(width, height), dpi=DPI)
+    figure.set_layout_engine("none")  # whatever the user's own style asks for
+    figure.set_facecolor(WHITE)
+    return figure
+
+
+def make_sheet(width: float, height: float) -> tuple[Figure, Axes]:
+    """Make a figure with one set of axes over all of it: units are inches, y runs down."""
+    figure = make_figure(width, height)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_xlim(0.0, width)
+    axes.set_ylim(height, 0.0)
+    axes.set_axis_off()
+    return figure, axes
+
+
+def dress_axes(axes: Axes, x_label: str = "", y_label: str = "") -> None:
+    """Give a set of axes the look of all figures, whatever the user's own style is."""
+    axes.set_facecolor(WHITE)
+    axes.grid(False)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(GREY)
+        spine.set_linewidth(0.8)
+    axes.tick_params(
+        which="both",
+        labelsize=SMALL + 0.5,
+        labelcolor=INK,
+        labelfontfamily=FONT,
+        color=GREY,
+        direction="out",
+        top=False,
+        right=False,
+    )
+    style: dict[str, Any] = {"fontfamily": FONT, "fontsize": NORMAL, "color": INK}
+    axes.set_xlabel(x_label, **style)
+    axes.set_ylabel(y_label, **style)
+
+
+def write(axes: Axes, x: float, y: float, text: str, size: float = NORMAL, **changes: Any) -> Text:
+    """Write text as it is: no mathematics, no markup, one line."""
+    style: dict[str, Any] = {"color": INK, "va": "center", "fontfamily": fonts()} | changes
+    return axes.text(x, y, text, fontsize=size, parse_math=False, usetex=False, **style)
+
+
+def add_legend(place: Axes | Figure, handles: Sequence[Any], **changes: Any) -> None:
+    """Add a legend without a frame in the figures' own font."""
+    style: dict[str, Any] = {
+        "frameon": False,
+        "prop": FontProperties(family=fonts(), size=SMALL + 0.5),
+        "labelcolor": INK,
+        "handlelength": 2.4,
+        "columnspacing": 1.6,
+        "borderaxespad": 0.0,
+        "borderpad": 0.2,
+    }
+    legend = place.legend(handles=list(handles), **style | changes)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def fit_text(text: str, width: float, size: float = NORMAL) -> str:
+    r"""Spell out what the font cannot show, and shorten the text to a width.
+
+    Args:
+        text: any text.
+        width: in inches.
+        size: of the letters, in points.
+
+    Returns:
+        One line that can be drawn; it ends in an ellipsis where something was cut off.
+
+    Example:
+        >>> fit_text("a\nb\x07", 1.0), fit_text("w" * 300, 0.5)
+        ('a b\\x07', 'wwww…')
+    """
+    line = spell(text)
+    if measure(line, size) <= width:
+        return line
+    low, high = 0, len(line)
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = measure(f"{line[:middle]}…", size) <= width
+        low, high = (middle, high) if fits else (low, middle)
+    return f"{line[:low].rstrip()}…"
+
+
+def wrap_text(text: str, width: float, size: float = SMALL) -> list[str]:
+    """Break a sentence into lines of a width in inches.
+
+    Example:
+        >>> wrap_text("one two three", 0.5, 8.0)
+        ['one two', 'three']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(fit_text(word, width, size))
+    return lines
+
+
+def write_lines(axes: Axes, x: float, y: float, lines: Sequence[str]) -> None:
+    """Write the lines of a note, one below the other."""
+    for number, line in enumerate(lines):
+        write(axes, x, y + NOTE_LINE * number, line, SMALL, ha="left", color=GREY)
+
+
+def write_title(axes: Axes, title: str, width: float) -> None:
+    """Write the title of a sheet; an empty one takes no room."""
+    if title:
+        line = fit_text(title, width - 2 * MARGIN, LARGE)
+        write(axes, MARGIN, 0.2, line, LARGE, ha="left", fontweight="bold")
+
+
+def title_figure(figure: Figure, title: str) -> None:
+    """Write the title of a figure that is not a sheet; an empty one takes no room."""
+    width, height = figure.get_size_inches()
+    line = fit_text(title, width - 2 * MARGIN, LARGE)
+    figure.text(MARGIN / width, 1 - 0.2 / height, line, va="center", fontsize=LARGE,
+                fontweight="bold", color=INK, fontfamily=fonts(), parse_math=False)  # fmt: skip
+
+
+def spell(text: str) -> str:
+    r"""Make one line of letters that the font has; others are spelled out, as `\U0001f9ec`.
+
+    Example:
+        >>> spell("TP53 $x_1$ \U0001f9ec")
+        'TP53 $x_1$ \\U0001f9ec'
+    """
+    if len(text) > MOST_LETTERS:
+        text = text[: MOST_LETTERS - 1] + "…"
+    known = _known_letters(tuple(fonts()))
+    line = " ".join(text.split())
+    return "".join(
+        letter
+        if letter.isprintable() and ord(letter) in known
+        else letter.encode("ascii", "backslashreplace").decode()
+        if not letter.isascii()
+        else f"\\x{ord(letter):02x}"
+        for letter in line
+    )
+
+
+def measure(text: str, size: float = NORMAL) -> float:
+    """Measure a line of text in inches."""
+    return _measure(text, size, tuple(fonts())) if text else 0.0
+
+
+@lru_cache(maxsize=10_000)
+def _measure(text: str, size: float, families: tuple[str, ...]) -> float:
+    wanted = FontProperties(family=list(families), size=size)
+    return float(TextToPath().get_text_width_height_descent(text, wanted, False)[0]) / POINTS
+
+
+def fonts() -> list[str]:
+    """List the families that letters are taken from: ours, then the user's own of rcParams."""
+    return list(_installed(tuple(matplotlib.rcParams["font.family"])))
+
+
+@lru_cache
+def _installed(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    known = set(font_manager.get_font_names())
+    return (FONT, *(name for name in wanted if name in known and name != FONT))
+
+
+@lru_cache
+def _known_letters(families: tuple[str, ...]) -> frozenset[int]:
+    paths = [font_manager.findfont(FontProperties(family=name)) for name in families]
+    return frozenset(code for path in paths for code in FT2Font(path).get_charmap())

@@ -1,0 +1,53 @@
+"""Labels of perturbations, such as `KLF1+BAK1`, as a table of 0 and 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+import numpy as np
+import pandas as pd
+
+from rinn.errors import InputError
+
+CONTROLS = ("", "control", "ctrl", "non-targeting", "non_targeting", "nt", "safe-targeting")
+
+
+def encode_labels(
+    labels: Iterable[str], *, separators: str = "+", controls: Collection[str] = CONTROLS
+) -> pd.DataFrame:
+    """Turn labels of perturbations into a table of 0 and 1.
+
+    Args:
+        labels: one for each sample, such as a column of `annotation`; its index is kept.
+        separators: the characters between the genes of a label.
+        controls: words that mean no perturbation, in lower case.
+
+    Returns:
+        Samples by genes, 1 where the gene was perturbed.
+
+    Raises:
+        InputError: no label names a gene.
+
+    Example:
+        >>> table = encode_labels(["KLF1+control", "control", "KLF1+BAK1"])
+        >>> list(table.columns), table.to_numpy().tolist()
+        (['KLF1', 'BAK1'], [[1, 0], [0, 0], [1, 1]])
+    """
+    index = labels.index if isinstance(labels, pd.Series) else None
+    pattern = f"[{re.escape(separators)}]"
+    parts = [
+        [part.strip() for part in re.split(pattern, str(label))] if separators else [str(label)]
+        for label in labels
+    ]
+    kept = [[part for part in row if part.lower() not in controls] for row in parts]
+    genes = list(dict.fromkeys(part for row in kept for part in row))
+    if not genes:
+        raise InputError(
+            "labels must name a perturbed gene, but all are controls; check the column"
+        )
+    values = np.zeros((len(kept), len(genes)), dtype=np.int8)
+    place = {gene: column for column, gene in enumerate(genes)}
+    for row, names in enumerate(kept):
+        values[row, [place[name] for name in names]] = 1
+    return pd.DataFrame(values, index=index, columns=genes)

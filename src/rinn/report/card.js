@@ -1,0 +1,195 @@
+// What the pointer and the keyboard find in the graph, and the card of a latent.
+const card = byId("card");
+let opener = null;
+let quietUntil = 0; // no tooltip over a card that has just opened
+
+function describeNode(n) {
+  const node = nodes[n], edges = [...node.up, ...node.down].filter((e) => isShown(data.edges[e]));
+  const about = data.latents[n];
+  return [
+    node.name,
+    node.role === "latent" && !node.drawn ? "latent, found too seldom to be drawn" : node.role,
+    about && about.frequency !== null ? `found in ${percent(about.frequency)} of searches` : null,
+    edges.length ? count(edges.length, "edge") : "no edge",
+  ];
+}
+
+function describeEdge(e) {
+  const edge = data.edges[e], weight = edge[WEIGHT];
+  const spread = edge[SPREAD] === null ? "" : ` ± ${short(edge[SPREAD])}`;
+  const error = edge[ERROR] === null ? "" : ` ± ${short(edge[ERROR])}`;
+  return [
+    `${clip(nodes[edge[FROM]].name, 60)} → ${clip(nodes[edge[TO]].name, 60)}`,
+    weight === null ? null : `${weight < 0 ? "lowers" : "raises"}: ${signed(weight)}${spread}`,
+    edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of searches`,
+    edge[Q] === null ? null : `q = ${short(edge[Q])} (share of such edges that chance would give)`,
+    edge[WORTH] === null ? null : `loss without it: ${signed(edge[WORTH])}${error}`,
+    edge[IS_DRAWN] ? null : "not part of the graph: found too seldom",
+  ];
+}
+
+// Thin lines are hard to hit: what lies a few pixels beside the pointer counts too.
+function findAt(x, y) {
+  for (const [dx, dy] of [[0, 0], [0, -3], [0, 3], [-3, 0], [3, 0]]) {
+    const mark = document.elementFromPoint(x + dx, y + dy)?.closest("#graph .edge, #graph .node");
+    if (mark) return mark;
+  }
+  return null;
+}
+
+function tell(mark, x, y) {
+  const number = Number(mark.id.slice(1));
+  showTip(mark.id.startsWith("e") ? describeEdge(number) : describeNode(number), x, y);
+}
+
+function startPointer() {
+  let waiting = false, now = null;
+  picture.addEventListener("pointermove", (event) => {
+    const { clientX: x, clientY: y } = event;
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      if (performance.now() < quietUntil) return;
+      const mark = findAt(x, y);
+      if (mark !== now) {
+        now?.classList.remove("under");
+        mark?.classList.add("under");
+        now = mark;
+      }
+      if (mark) tell(mark, x, y);
+      else hideTip();
+    });
+  });
+  picture.addEventListener("pointerleave", () => {
+    now?.classList.remove("under");
+    now = null;
+    hideTip();
+  });
+  picture.addEventListener("click", (event) => {
+    const mark = event.target.closest(".node");
+    if (!mark) return;
+    const n = Number(mark.id.slice(1));
+    if (nodes[n].role === "latent") openCard(n, mark);
+    else byId("found").textContent = sayWay(n, light([n]));
+  });
+}
+
+function startCard() {
+  picture.setAttribute("role", "group");
+  nodes.forEach((node, n) => {
+    node.mark?.querySelector("title").remove(); // the tooltip says more
+    if (node.role !== "latent" || !node.mark) return;
+    const said = describeNode(n).filter(Boolean).join(", ");
+    fill(node.mark, { tabindex: 0, role: "button", "aria-label": `${said}; open its card` }, []);
+    node.mark.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      openCard(n, node.mark);
+    });
+  });
+  for (const name of document.querySelectorAll(".opens")) {
+    const button = make("button", { type: "button", class: "link" }, name.textContent);
+    button.addEventListener("click", () => {
+      byId("graph-panel").scrollIntoView({ block: "start" });
+      openCard(Number(name.dataset.n), button);
+    });
+    name.replaceChildren(button);
+  }
+  startPointer();
+}
+
+function openCard(n, from) {
+  opener = from ?? opener;
+  quietUntil = performance.now() + 300;
+  hideTip();
+  light([n]);
+  const close = make("button", { type: "button", class: "close", "aria-label": "Close the card" }, "×");
+  close.addEventListener("click", closeCard);
+  const head = make("div", { class: "card-head" },
+    make("h2", { id: "card-name" }, clip(nodes[n].name, 60)), close);
+  card.replaceChildren(head, ...writeCard(n));
+  card.hidden = false;
+  card.dataset.n = n;
+  card.scrollTop = 0;
+  close.focus({ preventScroll: true });
+}
+
+function closeCard() {
+  if (card.hidden) return false;
+  card.hidden = true;
+  unlight();
+  opener?.focus({ preventScroll: true });
+  return true;
+}
+
+function writeCard(n) {
+  const about = data.latents[n];
+  if (!about) {
+    return [make("p", null, "Found too seldom to be drawn."), ...listEnds(n)];
+  }
+  const parts = [];
+  if (about.frequency !== null) {
+    parts.push(make("p", { class: "card-line" }, `Found in ${percent(about.frequency)} of searches`),
+      draw("svg", { class: "share", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+        draw("rect", { class: "all", width: 100, height: 4 }),
+        draw("rect", { class: "part", width: 100 * about.frequency, height: 4 })));
+  }
+  parts.push(...listEnds(n));
+  if (about.effects) parts.push(...writeEffects(about));
+  if (about.activity && about.activity.samples) parts.push(...writeActivity(about.activity));
+  const [worth, error] = about.worth;
+  if (worth !== null) {
+    const give = error === null ? "" : ` ± ${short(error)}`;
+    parts.push(make("p", { class: "note" }, `Held at its mean, it costs ${signed(worth)}${give} of test loss.`));
+  }
+  const verdict = about.known ? "Could be known: " : "Careful: ";
+  parts.push(make("p", { class: about.known ? "note" : "note careful" }, `${verdict}${about.reason}.`));
+  return parts;
+}
+
+function listEnds(n) {
+  return [["up", FROM, "Acted on by"], ["down", TO, "Acts on"]].map(([along, end, words]) => {
+    const edges = nodes[n][along].map((e) => data.edges[e]).filter(isShown);
+    edges.sort((a, b) => a[end] - b[end]); // nodes are numbered in the order of the tables
+    const list = make("ul", { class: "chips" }, ...edges.map((edge) => writeChip(edge, edge[end])));
+    return make("div", { class: `card-${along}` }, make("h3", null, `${words} (${edges.length})`), list);
+  });
+}
+
+function writeChip(edge, n) {
+  const node = nodes[n], weight = edge[WEIGHT];
+  const sign = weight === null ? "unknown" : weight < 0 ? "minus" : "plus";
+  const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`)];
+  const chip = node.role === "latent"
+    ? make("button", { type: "button", class: `chip ${sign}` }, ...inner)
+    : make("span", { class: `chip ${sign}`, title: clip(node.name, 300) }, ...inner);
+  if (node.role === "latent") chip.addEventListener("click", () => openCard(n));
+  return make("li", null, chip);
+}
+
+function writeEffects(about) {
+  const all = Object.values(data.latents).flatMap((latent) => latent.effects ?? []);
+  const most = all.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
+  const words = `Full colour is ${most}${data.units}, the largest effect of all latents.`;
+  return [make("h3", null, "Effects on the outputs"),
+    drawHeat([about.effects], most, { across: 1, cell: about.effects.length > 36 ? 12 : 20 }),
+    make("p", { class: "note" }, words)];
+}
+
+function writeActivity(activity) {
+  const { bins, low, high, quantiles, samples } = activity;
+  const most = Math.max(...bins), wide = 10, high_ = 64;
+  const bars = bins.map((number, place) => draw("rect", { x: place * wide, width: wide - 1,
+    y: high_ - (high_ * number) / most, height: (high_ * number) / most, class: "bar" }));
+  const at = (value) => ((value - low) / (high - low || 1)) * bins.length * wide;
+  const middle = draw("path", { class: "median", d: `M${at(quantiles[2]).toFixed(1)} 0V${high_}` });
+  const label = `Histogram of ${samples} samples from ${low} to ${high}, median ${quantiles[2]}`;
+  const svg = draw("svg", { viewBox: `0 0 ${bins.length * wide} ${high_}`, class: "histogram",
+    role: "img", "aria-label": label, preserveAspectRatio: "none" }, ...bars, middle);
+  const ends = make("div", { class: "ends" }, make("span", null, `${low}`),
+    make("span", null, `median ${quantiles[2]}`), make("span", null, `${high}`));
+  const words = `${samples} samples; nine in ten lie between ${quantiles[0]} and ${quantiles[4]}. ` +
+    "Mean 0 and standard deviation 1 over the samples that it was fitted on.";
+  return [make("h3", null, "Activity over the samples"), svg, ends, make("p", { class: "note" }, words)];
+}

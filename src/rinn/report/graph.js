@@ -1,0 +1,260 @@
+// The graph: the slider of frequencies, search, zoom, and what the pointer is told.
+const NAME = 0, ROLE = 1, DRAWN = 2;
+const FROM = 0, TO = 1, SHARE = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, WORTH = 6, ERROR = 7, Q = 8;
+const LABELS_FROM = 0.6; // pixels to the unit; below it labels of inputs and outputs are hidden
+const DEEPEST = 12;
+
+const picture = byId("graph");
+const view = picture.querySelector(".view");
+const box = { ...size(picture), depth: null };
+const levels = [...picture.querySelectorAll(".level")].map((group) => ({
+  group, share: group.dataset.f === undefined ? Infinity : Number(group.dataset.f),
+  weak: group.classList.contains("weak"), edges: group.childElementCount,
+}));
+const nodes = data.nodes.map((about, n) => ({
+  name: about[NAME], role: about[ROLE], drawn: about[DRAWN], mark: byId(`n${n}`),
+  up: [], down: [], firmest: -1, firmestDrawn: -1,
+}));
+let line = null; // null: the graph as drawn; else the least frequency
+let zoom = { x: 0, y: 0, k: 1 };
+let picked = []; // the nodes whose way is lit
+
+data.edges.forEach((edge, e) => {
+  const share = edge[SHARE] === null ? Infinity : edge[SHARE];
+  nodes[edge[FROM]].down.push(e);
+  nodes[edge[TO]].up.push(e);
+  for (const n of [edge[FROM], edge[TO]]) {
+    nodes[n].firmest = Math.max(nodes[n].firmest, share);
+    if (edge[IS_DRAWN]) nodes[n].firmestDrawn = Math.max(nodes[n].firmestDrawn, share);
+  }
+});
+
+function size(svg) {
+  const { width, height } = svg.viewBox.baseVal;
+  return { width, height };
+}
+
+function isShown(edge) {
+  if (line === null) return edge[IS_DRAWN];
+  return edge[SHARE] === null || edge[SHARE] >= line;
+}
+
+// Only groups and nodes whose state changes are touched, so that thousands of edges cost nothing.
+function showLine(least) {
+  line = least;
+  let shown = 0, all = 0, depth = box.height;
+  for (const level of levels) {
+    const is = least === null ? !level.weak : level.share >= least;
+    if (is !== level.is) {
+      if (is) level.group.removeAttribute("display");
+      else level.group.setAttribute("display", "none");
+      level.is = is;
+    }
+    shown += is ? level.edges : 0;
+    all += level.edges;
+  }
+  for (const node of nodes) {
+    if (!node.mark) continue;
+    const lone = (least === null ? node.firmestDrawn : node.firmest) < (least ?? 0);
+    const below = node.mark.dataset.below;
+    if (below && !lone) depth = Math.max(depth, Number(below) + 30);
+    if (lone === node.lone) continue;
+    node.mark.classList.toggle("lone", lone);
+    if (below) node.mark.setAttribute("display", lone ? "none" : "inline");
+    node.lone = lone;
+  }
+  if (depth !== box.depth) {
+    box.depth = depth;
+    picture.setAttribute("viewBox", `0 0 ${box.width} ${depth}`);
+    requestAnimationFrame(fitLabels); // not now: it would lay out the page within the event
+  }
+  picture.dataset.shown = shown;
+  sayShown(shown, all);
+  if (picked.length) light(picked);
+}
+
+function sayShown(shown, all) {
+  const words = byId("shown");
+  if (!words) return;
+  byId("line").textContent = `${byId("slider").value} %`;
+  words.textContent = line === null
+    ? `${count(shown, "edge")}, the graph as drawn`
+    : `${shown} of ${count(all, "edge")} that were found`;
+  byId("as-drawn").disabled = line === null;
+}
+
+function startSlider() {
+  const slider = byId("slider");
+  showLine(null);
+  if (!slider) return;
+  const first = slider.value;
+  slider.addEventListener("input", () => showLine(slider.value / 100));
+  byId("as-drawn").addEventListener("click", () => {
+    slider.value = first;
+    showLine(null);
+  });
+}
+
+// All that lies above and below some nodes along the edges that are shown.
+function findWay(starts) {
+  const way = { nodes: new Set(starts), edges: new Set() };
+  for (const [along, end] of [["up", FROM], ["down", TO]]) {
+    const queue = [...starts], seen = new Set(starts);
+    while (queue.length) {
+      for (const e of nodes[queue.pop()][along]) {
+        const edge = data.edges[e];
+        if (!isShown(edge)) continue;
+        way.edges.add(e);
+        way.nodes.add(edge[end]);
+        if (!seen.has(edge[end])) {
+          seen.add(edge[end]);
+          queue.push(edge[end]);
+        }
+      }
+    }
+  }
+  return way;
+}
+
+function light(starts) {
+  unlight();
+  picked = starts;
+  const way = findWay(starts);
+  for (const n of way.nodes) nodes[n].mark?.classList.add("on");
+  for (const n of starts) nodes[n].mark?.classList.add("picked");
+  for (const e of way.edges) byId(`e${e}`)?.classList.add("on");
+  picture.classList.add("lit");
+  return way;
+}
+
+function unlight() {
+  for (const mark of picture.querySelectorAll(".on")) mark.classList.remove("on", "picked");
+  picture.classList.remove("lit");
+  picked = [];
+}
+
+function sayWay(n, way) {
+  const node = nodes[n], name = clip(node.name, 60);
+  if (!way.edges.size) return `${name} has no edge that is shown.`;
+  const of = (role) => [...way.nodes].filter((m) => m !== n && nodes[m].role === role).sort((a, b) => a - b);
+  const list = (role) => {
+    const all = of(role), more = all.length > 6 ? ` and ${all.length - 6} more` : "";
+    const names = all.slice(0, 6).map((m) => clip(nodes[m].name, 24)).join(", ");
+    return `${count(all.length, role)} (${names}${more})`;
+  };
+  if (node.role === "input") return `${name} acts through ${list("latent")} on ${list("output")}.`;
+  return `${name} is acted on by ${list("input")} through ${list("latent")}.`;
+}
+
+function search(text, sure) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return clearSearch(false);
+  const ends = nodes.map((node, n) => n).filter((n) => nodes[n].role !== "latent" && nodes[n].drawn);
+  const same = ends.filter((n) => nodes[n].name.trim().toLowerCase() === wanted);
+  const like = ends.filter((n) => nodes[n].name.toLowerCase().includes(wanted));
+  const best = same.length ? same : like.length === 1 || sure ? like.slice(0, 1) : [];
+  const words = byId("found");
+  if (best.length) {
+    words.textContent = sayWay(best[0], light(best));
+    return undefined;
+  }
+  unlight();
+  words.textContent = like.length
+    ? `${like.length} names contain this; Enter takes ${clip(nodes[like[0]].name, 40)}.`
+    : "No input or output has this name.";
+  return undefined;
+}
+
+function clearSearch(field = true) {
+  if (field) byId("search").value = "";
+  byId("found").textContent = "";
+  unlight();
+}
+
+function startSearch() {
+  const field = byId("search");
+  field.addEventListener("input", () => search(field.value, false));
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") search(field.value, true);
+  });
+}
+
+function setZoom(next) {
+  const k = Math.min(DEEPEST, Math.max(1, next.k));
+  const room = box.depth ?? box.height;
+  // The drawing may not be lost beyond the frame.
+  const keep = (at, length) => Math.min(length / 3, Math.max(length * (2 / 3 - k), at));
+  zoom = k === 1 ? { x: 0, y: 0, k } : { x: keep(next.x, box.width), y: keep(next.y, room), k };
+  view.setAttribute("transform", `translate(${zoom.x} ${zoom.y}) scale(${zoom.k})`);
+  picture.classList.toggle("zoomed", k > 1);
+  fitLabels();
+}
+
+function zoomAt(point, factor) {
+  const k = Math.min(DEEPEST, Math.max(1, zoom.k * factor)), by = k / zoom.k;
+  setZoom({ k, x: point.x - (point.x - zoom.x) * by, y: point.y - (point.y - zoom.y) * by });
+}
+
+function toPicture(x, y) {
+  return new DOMPoint(x, y).matrixTransform(picture.getScreenCTM().inverse());
+}
+
+function fitLabels() {
+  const matrix = picture.getScreenCTM();
+  if (matrix) picture.classList.toggle("far", matrix.a * zoom.k < LABELS_FROM);
+}
+
+function fitHeight() {
+  const wide = picture.clientWidth, most = Math.max(420, 0.66 * window.innerHeight);
+  const high = Math.min(most, Math.max(300, (box.height * wide) / box.width));
+  picture.style.height = `${Math.round(high)}px`;
+  fitLabels();
+}
+
+function startZoom() {
+  const middle = () => ({ x: box.width / 2, y: (box.depth ?? box.height) / 2 });
+  const act = { in: () => zoomAt(middle(), 1.5), out: () => zoomAt(middle(), 1 / 1.5),
+    fit: () => setZoom({ x: 0, y: 0, k: 1 }) };
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => act[button.dataset.zoom]());
+  }
+  picture.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
+    event.preventDefault();
+    zoomAt(toPicture(event.clientX, event.clientY), Math.exp(-event.deltaY / 300));
+  }, { passive: false });
+  byId("stage").addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+    const keys = { "+": act.in, "=": act.in, "-": act.out, "0": act.fit };
+    const [dx, dy] = (zoom.k > 1 && step[event.key]) || [0, 0];
+    if (dx || dy) setZoom({ ...zoom, x: zoom.x + dx, y: zoom.y + dy });
+    else if (keys[event.key] && !event.ctrlKey && !event.metaKey) keys[event.key]();
+    else return;
+    event.preventDefault();
+  });
+  startDrag();
+  window.addEventListener("resize", fitHeight);
+  fitHeight();
+}
+
+function startDrag() {
+  let from = null;
+  picture.addEventListener("pointerdown", (event) => {
+    if (zoom.k === 1 || event.button) return;
+    from = { point: toPicture(event.clientX, event.clientY), x: zoom.x, y: zoom.y };
+  });
+  window.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const point = toPicture(event.clientX, event.clientY);
+    setZoom({ k: zoom.k, x: from.x + point.x - from.point.x, y: from.y + point.y - from.point.y });
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    window.addEventListener(end, () => { from = null; });
+  }
+}
+
+function startGraph() {
+  startSlider();
+  startSearch();
+  startZoom();
+}

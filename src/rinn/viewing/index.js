@@ -1,0 +1,60 @@
+// Filters and sorts the runs; reads nothing but the attributes that the page gave them.
+"use strict";
+(() => {
+  const list = document.getElementById("runs");
+  const tools = document.getElementById("tools");
+  if (!tools) return;
+  const [filter, strategy, sort, count] = ["filter", "strategy", "sort", "count"].map((id) =>
+    document.getElementById(id),
+  );
+  const runs = [...list.children];
+  const words = runs.map((run) => {
+    const { name, dataset, strategy } = run.dataset;
+    return `${name} ${dataset} ${strategy}`.toLowerCase();
+  });
+  const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+  const valueOf = (run, key) => run.getAttribute(`data-${key}`) ?? "";
+
+  const show = () => {
+    const wanted = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    runs.forEach((run, place) => {
+      const fits =
+        (!strategy.value || run.dataset.strategy === strategy.value) &&
+        wanted.every((word) => words[place].includes(word));
+      run.hidden = !fits;
+      if (fits) shown += 1;
+    });
+    const noun = runs.length === 1 ? "run" : "runs";
+    count.textContent =
+      shown === runs.length ? `${shown} ${noun}` : `${shown} of ${runs.length} ${noun}`;
+  };
+
+  const arrange = () => {
+    const key = sort.value;
+    const down = sort.selectedOptions[0].dataset.way === "descending";
+    const sorted = [...runs].sort((one, other) => {
+      const [a, b] = [valueOf(one, key), valueOf(other, key)];
+      if (!a || !b) return (a ? 0 : 1) - (b ? 0 : 1); // what is not known goes last
+      return (down ? -1 : 1) * order.compare(a, b);
+    });
+    list.append(...sorted);
+  };
+
+  // Numbers sort as numbers also where they have a fraction.
+  for (const run of runs) {
+    for (const key of ["latents-f1", "edges-f1"]) {
+      const value = valueOf(run, key);
+      if (value) run.setAttribute(`data-${key}`, Number(value).toFixed(6));
+    }
+  }
+  tools.hidden = false;
+  tools.addEventListener("submit", (event) => event.preventDefault());
+  filter.addEventListener("input", show);
+  strategy.addEventListener("change", show);
+  sort.addEventListener("change", arrange);
+  // A browser that comes back to the page keeps what was chosen.
+  arrange();
+  show();
+})();

@@ -1,0 +1,148 @@
+"""Where the files of run folders are, and which of them may be read: nothing outside, no links."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote, unquote
+
+HTML = "text/html; charset=utf-8"
+JSON = "application/json; charset=utf-8"
+CSV = "text/csv; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+REPORT = "report.html"
+MANIFEST = "manifest.json"
+MARKS = (MANIFEST, "trials.csv", "weights.safetensors")  # any of them makes a folder a run's
+DEPTH = 5
+MOST_FOLDERS = 20_000
+SERVED = {
+    REPORT: HTML,
+    MANIFEST: JSON,
+    "graph.json": JSON,
+    "scores.json": JSON,
+    "truth.json": JSON,
+    "refit.json": JSON,
+    "null.json": JSON,
+    "trials.csv": CSV,
+    "edges.csv": CSV,
+    "curves.csv": CSV,
+    "activity.csv": CSV,
+    "graph.edges.csv": CSV,
+    "graph.graphml": "application/xml; charset=utf-8",
+    "graph.cx2": JSON,
+    "graph.cyjs": JSON,
+    "graph.dot": TEXT,
+    "graph.sif": TEXT,
+    "graph.nodes.tsv": "text/tab-separated-values; charset=utf-8",
+    "graph.dagitty.txt": TEXT,
+}
+_BARRED = {"/", "\0", os.sep} | ({":"} if os.name == "nt" else set())
+
+Parts = tuple[str, ...]
+
+
+def find_runs(root: Path) -> Iterator[Parts]:
+    """Find the run folders in a folder: the folder itself, or those beneath it.
+
+    Args:
+        root: where to look, at most `DEPTH` folders deep; links and hidden folders are left out,
+            and a run folder is not searched for others.
+
+    Yields:
+        The names on the way from `root` to each run, in the order of their names.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Path(folder, "a", "run").mkdir(parents=True)
+        ...     _ = Path(folder, "a", "run", "manifest.json").write_text("{}")
+        ...     list(find_runs(Path(folder)))
+        [('a', 'run')]
+    """
+    waiting: list[Parts] = [()]
+    for _ in range(MOST_FOLDERS):
+        if not waiting:
+            return
+        parts = waiting.pop()
+        if is_run(root, parts):
+            yield parts
+        elif len(parts) < DEPTH:
+            waiting += [(*parts, name) for name in _list_folders(root.joinpath(*parts))]
+
+
+def is_run(root: Path, parts: Sequence[str]) -> bool:
+    """Whether a folder beneath `root` holds a file that only runs have."""
+    folder = root.joinpath(*parts)
+    return any(os.path.lexists(folder / name) for name in MARKS)
+
+
+def _list_folders(folder: Path) -> list[str]:
+    """The folders in a folder, the last first; none where it may not be read."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted((name for name in names if is_plain(name)), reverse=True)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is that of one visible file: no way to elsewhere, nothing hidden."""
+    return bool(name) and not name.startswith(".") and not set(name) & _BARRED
+
+
+def write_address(parts: Sequence[str]) -> str:
+    """The address of a file of a run.
+
+    Example:
+        >>> write_address(["a b", "report.html"])
+        '/run/a%20b/report.html'
+    """
+    return "/run/" + "/".join(quote(part, safe="", errors="surrogateescape") for part in parts)
+
+
+def read_address(path: str) -> Parts | None:
+    """The names in the address of a file; None where it is no address of a run's file.
+
+    Args:
+        path: of the request, still encoded, without the question that may follow.
+
+    Example:
+        >>> read_address("/run/a%20b/report.html")
+        ('a b', 'report.html')
+        >>> read_address("/run/a%2Fb/report.html"), read_address("/run/../report.html")
+        (None, None)
+    """
+    first, *words = path.removeprefix("/").split("/")
+    names = tuple(unquote(word, errors="surrogateescape") for word in words)
+    plain = first == "run" and bool(names) and all(map(is_plain, names))
+    return names if plain and names[-1] in SERVED and len(names) <= DEPTH + 1 else None
+
+
+def open_file(root: Path, parts: Sequence[str]) -> IO[bytes] | None:
+    """Open a plain file beneath a folder.
+
+    Args:
+        root: the folder, with no link on its own way.
+        parts: the names from there to the file.
+
+    Returns:
+        The file, or None where it is missing, may not be read, is no plain file, or where it or a
+        folder on its way is a link.
+    """
+    path = root.joinpath(*parts)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        if path.resolve(strict=True) != path:
+            return None
+        # A pipe would wait for a writer for ever.
+        number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        return None
+    return os.fdopen(number, "rb")

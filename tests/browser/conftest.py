@@ -1,0 +1,157 @@
+"""Headless Chromium, and reports to open in it: no test here may reach a network."""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from hostile_names import HOSTILE, INPUTS, OUTPUTS
+from rinn.config import RunSettings
+from rinn.graphfiles import edges_table, write_graph
+from rinn.report import write_report
+from rinn.runs import fit_run
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = (
+    "no Chromium on the path, so the report is not tested in a browser; install it with "
+    "'apt-get install chromium', or your system's word for that"
+)
+
+
+@dataclass
+class Opened:
+    """A page in a browser: what it asked for beside its own file, and what went wrong."""
+
+    page: object
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        # Within a container there is no second sandbox to be had.
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Open a file with the network off; every request but that for the file is refused."""
+    contexts = []
+
+    def open_it(path, width=1280, height=900, dark=False, **options):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            offline=True,
+            **options,
+        )
+        contexts.append(context)
+        opened = Opened(context.new_page())
+
+        def answer(route):
+            if route.request.url == path.as_uri():
+                route.continue_()
+            else:
+                opened.requests.append(route.request.url)
+                route.abort()
+
+        context.route("**/*", answer)
+        opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        opened.page.on("dialog", lambda dialog: opened.errors.append(dialog.message))
+        opened.page.on(
+            "console",
+            lambda said: (
+                opened.errors.append(said.text) if said.type in ("error", "warning") else None
+            ),
+        )
+        opened.page.set_default_timeout(10_000)
+        opened.page.goto(path.as_uri())
+        return opened
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """A tiny run whose graph is replaced by a known one, with weaker edges beside it."""
+    folder = tmp_path_factory.mktemp("browser")
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, size=(80, 4))
+    y = x @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(80, 6))
+    pd.DataFrame(x, columns=INPUTS).to_csv(folder / "x.csv", index=False)
+    pd.DataFrame(y, columns=OUTPUTS).to_csv(folder / "y.csv", index=False)
+    settings = RunSettings(trials=4, epochs=2, keep=2)
+    out = folder / "run"
+    fit_run(folder / "x.csv", folder / "y.csv", out, settings, device="cpu", quiet=True)
+    put_graph(out, {})
+    return out
+
+
+@pytest.fixture(scope="session")
+def report(run):
+    return run / "report.html"
+
+
+@pytest.fixture(scope="session")
+def hostile(run, tmp_path_factory):
+    """The same run, with names that try to become markup."""
+    out = shutil.copytree(run, tmp_path_factory.mktemp("hostile") / "run")
+    path = out / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for key, names in (("inputs", INPUTS), ("outputs", OUTPUTS)):
+        manifest["tables"][key] = [HOSTILE.get(name, name) for name in names]
+    manifest["tables"]["x"] = HOSTILE["BRAF"]
+    manifest["tables"]["dropped"] = [
+        {"table": "X", "name": name, "reason": "constant"} for name in HOSTILE.values()
+    ]
+    path.write_text(json.dumps(manifest))
+    put_graph(out, HOSTILE)
+    return out / "report.html"
+
+
+def put_graph(out, names):
+    """L1 above L2, and below the line an edge more and the latent U1."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from([names.get(name, name) for name in INPUTS], role="input")
+    graph.add_nodes_from(["L1", "L2"], role="latent", frequency=0.9375)
+    graph.add_nodes_from([names.get(name, name) for name in OUTPUTS], role="output")
+    found = [
+        *(("BRAF", "L1", 1.0), ("KRAS", "L2", 0.8125), ("L1", "L2", 0.9375)),
+        *(("L1", "MYC", 1.0), ("L1", "JUN", 0.5)),
+        *(("L2", "FOS", 1.0), ("L2", "CCND1", 0.75)),
+    ]
+    for number, (source, target, share) in enumerate(found):
+        edge = names.get(source, source), names.get(target, target)
+        graph.add_edge(*edge, weight=(-1.0) ** number * (1 + number), frequency=share)
+    effects = {"L1": ["MYC", "JUN", "FOS", "CCND1"], "L2": ["FOS", "CCND1"]}
+    for latent, reached in effects.items():
+        graph.nodes[latent]["effects"] = {names.get(n, n): 0.5 for n in reached}
+    write_graph(graph, out / "graph.json")
+    whole = nx.DiGraph(graph)
+    whole.add_node("U1", role="latent")
+    weaker = [("TP53", "L1", 0.375), ("EGFR", "U1", 0.125), ("U1", "VEGFA", 0.0625)]
+    for source, target, share in weaker:
+        whole.add_edge(names.get(source, source), names.get(target, target), frequency=share)
+    edges_table(whole, drawn=graph).to_csv(out / "edges.csv", index=False)
+    values = np.random.default_rng(0).normal(size=(80, 2))
+    activity = pd.DataFrame(values, columns=["L1", "L2"])
+    activity.insert(0, "sample", range(80))
+    activity.to_csv(out / "activity.csv", index=False)
+    write_report(out)

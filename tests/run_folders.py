@@ -1,0 +1,55 @@
+"""Run folders written by hand, for tests that only look at them."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+
+from rinn.graphfiles import write_graph
+
+
+def fork_graph(weight=1.5):
+    """Two inputs, one latent, two outputs."""
+    graph = nx.DiGraph()
+    for name in ("x0", "x1", "h", "y0", "y1"):
+        role = {"x": "input", "h": "latent", "y": "output"}[name[0]]
+        graph.add_node(name, role=role)
+    graph.add_edge("x0", "h", weight=weight, frequency=1.0)
+    graph.add_edge("x1", "h", weight=-weight, frequency=0.8)
+    graph.add_edge("h", "y0", weight=weight, frequency=1.0)
+    graph.add_edge("h", "y1", frequency=0.5)
+    return graph
+
+
+def make_manifest(**changes):
+    return {
+        "format": 1,
+        "status": "complete",
+        "settings": {"strategy": "rinn", "seed": 0},
+        "data": {"x": "a", "y": "b"},
+        "created": "2026-03-01T10:20:30+0000",
+        "tables": {
+            "x": "x.csv",
+            "y": "y.csv",
+            "samples": 500,
+            "inputs": ["x0", "x1"],
+            "outputs": ["y0", "y1"],
+            "dropped": [],
+        },
+        "command": ["rinn", "fit", "data/or/x.csv", "data/or/y.csv"],
+        "seconds": 12.3,
+        "networks": {"trained": 8, "sets": 4, "kept": [0], "nearest": [0]},
+        "test": {"loss": "bce", "samples": 50, "error": {"mean": 0.25, "sd": 0.01}},
+        "scores": {"graph": {"latents": {"f1": 0.875}, "edges": {"f1": 0.5}}},
+    } | changes
+
+
+def write_run(folder, graph=None, report="<!doctype html><title>report</title>", **changes):
+    """Write a finished run with a graph and a report."""
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(json.dumps(make_manifest(**changes)))
+    (folder / "trials.csv").write_text("trial\n0\n1\n")
+    (folder / "report.html").write_text(report)
+    write_graph(graph or fork_graph(), folder / "graph.json")
+    return folder
