@@ -83,7 +83,7 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
     """
     check_graph(truth)
     truth = collapse(truth)
-    found = _known_part(found, truth)
+    found = keep_known(found, truth)
     pairs = match_latents(found, truth)
     found_edges = _named_edges(found, dict(pairs))
     true_edges = _named_edges(truth, {latent: latent for latent in by_role(truth, "latent")})
@@ -99,6 +99,33 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
         order_errors=_order_errors(found, truth, pairs),
         pairs=tuple(pairs),
     )
+
+
+def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
+    """Keep what a truth can judge: inputs and outputs it knows, latents that reach such outputs.
+
+    Args:
+        found: the found graph; it is not changed.
+        truth: the true graph.
+
+    Returns:
+        A new graph, its nodes in the same order.
+
+    Example:
+        >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0")])
+        >>> nx.set_node_attributes(truth, {"x0": "input", "h": "latent", "y0": "output"}, "role")
+        >>> found = nx.relabel_nodes(truth, {"x0": "x1", "h": "L1"})
+        >>> list(keep_known(found, truth))
+        ['L1', 'y0']
+    """
+    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
+    part: nx.DiGraph = nx.DiGraph(found)
+    part.remove_nodes_from(
+        [n for n, role in found.nodes(data="role") if role != "latent" and (n, role) not in known]
+    )
+    reached = reach(part)
+    part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
+    return part
 
 
 def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]:
@@ -161,18 +188,6 @@ def _gain(true: _Signature, other: _Signature, base: int) -> float:
 
 def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     return len(left & right) / len(left | right) if left | right else 1.0
-
-
-def _known_part(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
-    """Keep the inputs and outputs that the truth knows, and the latents that reach such outputs."""
-    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
-    kept = [
-        node for node, role in found.nodes(data="role") if role == "latent" or (node, role) in known
-    ]
-    part: nx.DiGraph = nx.DiGraph(found.subgraph(kept))
-    reached = reach(part)
-    part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
-    return part
 
 
 def _named_edges(graph: nx.DiGraph, names: dict[str, str]) -> set[Edge]:

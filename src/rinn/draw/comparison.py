@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 
 from rinn.draw.canvas import BLUE, PURPLE, VERMILION, WHITE
 from rinn.draw.columns import draw_edge, draw_nodes, make_frame
-from rinn.draw.layers import Layers, layer_nodes, take_part
-from rinn.graphs import by_role, check_graph, collapse, reach
-from rinn.matching import match_latents
+from rinn.draw.layers import Layers, layer_nodes
+from rinn.graphs import by_role, check_graph, collapse
+from rinn.matching import keep_known, match_latents
 
 RIGHT, MISSED, EXTRA = "right", "missed", "extra"
 STYLES: dict[str, dict[str, Any]] = {
@@ -82,7 +82,7 @@ def comparison_info(found: nx.DiGraph, truth: nx.DiGraph) -> ComparisonInfo:
     check_graph(found)
     check_graph(truth)
     truth = collapse(truth)
-    found = _known_part(found, truth)
+    found = keep_known(found, truth)
     true_names = dict(match_latents(found, truth))
     found_names = {true: name for name, true in true_names.items()}
     taken = set(truth)
@@ -134,18 +134,6 @@ def plot_comparison(found: nx.DiGraph, truth: nx.DiGraph, *, title: str = "") ->
     styles = {name: {"facecolor": WHITE} | BOXES[kind] for name, kind in info.latents.items()}
     draw_nodes(frame, info.graph, info.layers, names=info.names, styles=styles)
     return frame.figure
-
-
-def _known_part(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
-    """Keep the inputs and outputs that the truth knows, and the latents that reach such outputs."""
-    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
-    kept = {
-        node for node, role in found.nodes(data="role") if role == "latent" or (node, role) in known
-    }
-    part = take_part(found, kept)
-    reached = reach(part)
-    part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
-    return part
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -6,8 +6,8 @@ from collections import Counter
 
 import networkx as nx
 
-from rinn.graphs import by_role, collapse, reach
-from rinn.matching import match_latents
+from rinn.graphs import by_role, collapse
+from rinn.matching import keep_known, match_latents
 from rinn.report.contents import Contents
 from rinn.report.graphdrawing import draw_graph
 from rinn.report.markup import Markup, clip, count, element, join, key, paragraph, table
@@ -55,7 +55,7 @@ def compare_info(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
         OutEdgeDataView([('x0', 'L1', 'missed'), ('L1', 'y0', 'right'), ('L1', 'y1', 'right')])
     """
     truth = collapse(truth)
-    judged = _judged_part(found, truth)
+    judged = keep_known(found, truth)
     names = {true: own for own, true in match_latents(judged, truth)}
     for latent in by_role(truth, "latent"):
         if latent not in names:
@@ -73,16 +73,6 @@ def compare_info(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
         if not true.has_edge(*edge):
             whole.add_edge(*edge, kind="extra" if judged.has_edge(*edge) else "unjudged")
     return whole
-
-
-def _judged_part(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
-    """The inputs and outputs that the truth knows, and the latents that reach such outputs."""
-    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
-    kept = [n for n, role in found.nodes(data="role") if role == "latent" or (n, role) in known]
-    part: nx.DiGraph = nx.DiGraph(found.subgraph(kept))
-    reached = reach(part)
-    part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
-    return part
 
 
 def _free_name(latent: str, found: nx.DiGraph) -> str:
