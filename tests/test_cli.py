@@ -64,6 +64,13 @@ OPTIONS = {
         "--quiet",
     ),
     "score": ("--truth", "--json"),
+    "draw": ("--out", "--format", "--only", "--force"),
+    "view": ("--port", "--open"),
+    "tci": ("--out", "--tissue", "--tissue-model", "--prior", "--permutations", "--seed", "--quiet"),
+    "name": ("--gmt", "--out", "--alpha", "--background", "--force"),
+    "activity": ("--out", "--force"),
+    "whatif": ("--do", "--without", "--sample", "--out", "--force"),
+    "similar": ("--input", "--out", "--force"),
     "demo": ("--out", "--seed", "--device", "--trials", "--quiet"),
 }
 NO_GPU = all(device.platform == "cpu" for device in jax.devices())
@@ -203,7 +210,8 @@ class TestSimulate:
 
 class TestFit:
     def test_files(self, fitted):
-        more = {"refit.json", "scores.json", "truth.json"}
+        more = {"activity.csv", "curves.csv", "effects.csv", "refit.json"}
+        more |= {"scores.json", "truth.json"}
         found = {path.name for path in fitted.iterdir() if path.name != ".lock"}
         assert found == FILES | more
 

@@ -1,9 +1,9 @@
 """The run folder: write, read, resume.
 
 A run folder holds manifest.json, trials.csv, weights.safetensors, graph.json, graph.graphml,
-edges.csv, refit.json, activity.csv, curves.csv, scores.json and report.html; while networks are
-trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). Every file is
-replaced whole, so that a run that is killed at any moment can go on.
+edges.csv, refit.json, activity.csv, effects.csv, curves.csv, scores.json and report.html; while
+networks are trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). Every
+file is replaced whole, so that a run that is killed at any moment can go on.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from rinn.cli.drawing import ListFigures, draw
 from rinn.cli.findings import ListFormats, check, export, report, score
 from rinn.cli.learning import demo, fit, reproduce
 from rinn.cli.tumours import tci
+from rinn.cli.using import activity, name, similar, whatif
 from rinn.cli.viewing import view
 from rinn.errors import InputError, TrainingError
 
@@ -36,6 +37,10 @@ app.command(cls=ListFormats)(export)
 app.command()(report)
 app.command(cls=ListFigures)(draw)
 app.command()(view)
+app.command()(name)
+app.command()(activity)
+app.command()(whatif)
+app.command()(similar)
 app.command()(demo)
 app.command()(reproduce)
 app.command()(tci)

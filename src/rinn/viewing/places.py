@@ -30,6 +30,8 @@ SERVED = {
     "edges.csv": CSV,
     "curves.csv": CSV,
     "activity.csv": CSV,
+    "effects.csv": CSV,
+    "names.csv": CSV,
     "graph.edges.csv": CSV,
     "graph.graphml": "application/xml; charset=utf-8",
     "graph.cx2": JSON,

@@ -1,0 +1,242 @@
+"""What would the outputs be, were inputs or latents set to a value, or edges not there?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.special import expit
+
+from rinn.cells import quote, quote_some
+from rinn.errors import InputError, suggest
+from rinn.evaluation import predict_net
+from rinn.refitting.models import GraphModel, Values, run_changed, run_model
+from rinn.whatif.cutting import cut_edges
+from rinn.whatif.models import RunModel
+from rinn.whatif.samples import MOST_LISTED, Samples, Source, take_samples
+from rinn.whatif.values import Value, find_values
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What an intervention is predicted to do: numbers in the user's units, one for each output.
+
+    Where outputs are 0 or 1 the units are probabilities of a 1.
+
+    Attributes:
+        outputs: their names.
+        before: mean over the samples of what is predicted without the intervention.
+        after: the same with it.
+        change: the second less the first, a mean over the models of the splits.
+        spread: standard deviation of the change between these models; NaN if there is one only.
+        size: root mean square over the samples of the change in each, a mean over the models: what
+            raises an output in some samples and lowers it in others has a size, but no change.
+        free_change: the change in the free networks, a mean over them; None where latents or
+            edges are part of the question, of which free networks know nothing.
+        free_spread: standard deviation of that over the networks.
+        by_sample: the change in each sample, a mean over the models.
+        samples: sample ids.
+        cautions: what makes the prediction less sure, in sentences.
+    """
+
+    outputs: tuple[str, ...]
+    before: Float[np.ndarray, " output"]
+    after: Float[np.ndarray, " output"]
+    change: Float[np.ndarray, " output"]
+    spread: Float[np.ndarray, " output"]
+    size: Float[np.ndarray, " output"]
+    free_change: Float[np.ndarray, " output"] | None
+    free_spread: Float[np.ndarray, " output"] | None
+    by_sample: Float[np.ndarray, "sample output"]
+    samples: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each output: before, after, change, spread, size, and the free networks'."""
+        columns = {"before": self.before, "after": self.after, "change": self.change}
+        columns |= {"spread": self.spread, "size": self.size}
+        if self.free_change is not None and self.free_spread is not None:
+            columns |= {"free_change": self.free_change, "free_spread": self.free_spread}
+        return pd.DataFrame(columns, index=pd.Index(self.outputs, name="output"))
+
+
+def predict_do(
+    model: RunModel,
+    x: Source,
+    *,
+    inputs: Mapping[str, Value] | None = None,
+    latents: Mapping[str, Value] | None = None,
+    without: Iterable[Edge] = (),
+) -> Prediction:
+    """Predict how the outputs change when variables are set and edges are cut.
+
+    A variable that is set has this value in every sample, whatever its causes, and all that it
+    leads to follows. Where an edge is cut, its target sees its source at its mean. If variables
+    are set, the comparison is with the same samples and the same cut edges without the setting:
+    the change is then what the setting does along the edges that are left. With cut edges alone,
+    the comparison is with the whole graph.
+
+    Args:
+        model: from `load_model`.
+        x: the samples: a file, a DataFrame, or an array in the order of the run's inputs.
+        inputs: values in the user's units, or "low", "mean" or "high" (see `Range`).
+        latents: values in standard deviations around the mean 0, or one of these words.
+        without: edges to cut, as (source, target).
+
+    Returns:
+        The change of every output.
+
+    Raises:
+        InputError: a name, a value or an edge is unknown, nothing is asked, or the table does
+            not fit.
+
+    Warns:
+        UserWarning: a value lies outside the range of the run's data, or the graph leaves out
+            something that the data hold.
+    """
+    samples = take_samples(model, x)
+    found = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))
+    for caution in found.cautions:
+        warnings.warn(caution, stacklevel=2)
+    return found
+
+
+def answer(
+    model: RunModel,
+    samples: Samples,
+    inputs: Mapping[str, Value],
+    latents: Mapping[str, Value],
+    without: Sequence[Edge],
+) -> Prediction:
+    """Answer the question of `predict_do` for samples that are already in the run's units."""
+    if not inputs and not latents and not without:
+        raise InputError(
+            "a what-if must set an input or a latent, or cut an edge, but nothing was given; name "
+            "one with --do NAME=VALUE or --without SOURCE:TARGET"
+        )
+    check_names(model, inputs, latents, without)
+    values, cautions = find_values(model, inputs, latents)
+    moved = values | {name: _scale(model, name, values[name]) for name in inputs}
+    held = {source for source, _ in without if source in model.inputs}
+    means = {name: _scale(model, name, _find_mean(model, name)) for name in held}
+    pairs = [_run_both(own, samples.x, moved, without, means) for own in model.models]
+    before, after = (np.stack([_to_units(model, own[side]) for own in pairs]) for side in (0, 1))
+    free = _ask_free(model, samples.x, moved) if not latents and not without else None
+    changes = after - before  # [model, output, sample]
+    each = changes.mean(axis=2)
+    sources = {source for source, _ in model.edges}
+    if idle := [name for name in moved if name not in sources]:
+        cautions.append(
+            f"{quote_some(idle)} has no edge in the graph: by the graph nothing changes"
+        )
+    if model.carries is False:
+        cautions.append(
+            "the graph's network predicts held-out samples worse than the free networks: the graph "
+            "leaves out something, and so does this answer"
+        )
+    return Prediction(
+        outputs=model.outputs,
+        before=before.mean(axis=(0, 2)),
+        after=after.mean(axis=(0, 2)),
+        change=each.mean(axis=0),
+        spread=_find_spread(each),
+        size=np.sqrt((changes**2).mean(axis=2)).mean(axis=0),
+        free_change=None if free is None else free.mean(axis=0),
+        free_spread=None if free is None else _find_spread(free),
+        by_sample=changes.mean(axis=0).T,
+        samples=samples.names,
+        cautions=(*samples.cautions, *cautions),
+    )
+
+
+def check_names(
+    model: RunModel,
+    inputs: Iterable[str],
+    latents: Iterable[str],
+    without: Iterable[Edge],
+) -> None:
+    """Raise InputError with suggestions unless the graph has all of these."""
+    for word, names, known in (("input", inputs, model.inputs), ("latent", latents, model.latents)):
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    f"{word}s to set must be {word}s of the run, got {quote(name)}"
+                    f"{suggest(name, known, listed=len(known) <= MOST_LISTED)}"
+                )
+    edges = set(model.edges)
+    for source, target in without:
+        if (source, target) not in edges:
+            shown = [f"{one}:{other}" for one, other in model.edges if source == one]
+            nearest = suggest(f"{source}:{target}", shown) if shown else ""
+            raise InputError(
+                f"edges to cut must be edges of the graph, got {quote(f'{source}:{target}')}"
+                f"{nearest}"
+            )
+
+
+def _find_mean(model: RunModel, name: str) -> float:
+    known = model.ranges.get(name)
+    if known is None:
+        raise InputError(
+            f"an edge from the input {quote(name)} cannot be cut: this run folder does not hold "
+            f"the input's mean; make the run again"
+        )
+    return known.mean
+
+
+def _scale(model: RunModel, name: str, value: float) -> float:
+    """A value of an input in the networks' units."""
+    place = model.inputs.index(name)
+    return float((value - model.x_scale.centre[place]) / model.x_scale.spread[place])
+
+
+def _run_both(
+    model: GraphModel,
+    x: Float[np.ndarray, "input sample"],
+    moved: Mapping[str, float],
+    without: Sequence[Edge],
+    means: Mapping[str, float],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The outputs before and after, [output, sample] each, in the networks' units."""
+    cut = cut_edges(model, without, means)
+    values = run_model(cut, x)
+    if not moved:
+        return model.predict(x), _stack(model, values)
+    changed = {name: np.full(x.shape[1], value) for name, value in moved.items()}
+    return _stack(model, values), _stack(model, run_changed(cut, values, changed))
+
+
+def _stack(model: GraphModel, values: Values) -> Float[np.ndarray, "output sample"]:
+    return np.stack([values[name] for name in model.outputs])
+
+
+def _to_units(
+    model: RunModel, raw: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, "output sample"]:
+    if model.loss == "bce":
+        return np.asarray(expit(raw))
+    return model.y_scale.undo(raw.T).T
+
+
+def _ask_free(
+    model: RunModel, x: Float[np.ndarray, "input sample"], moved: Mapping[str, float]
+) -> Float[np.ndarray, "net output"] | None:
+    """The mean change of each output in each free network."""
+    if not model.nets:
+        return None
+    other = x.copy()
+    for name, value in moved.items():
+        other[model.inputs.index(name)] = value
+    pairs = [(predict_net(net, x), predict_net(net, other)) for net in model.nets]
+    changes = [_to_units(model, new) - _to_units(model, old) for old, new in pairs]
+    return np.stack([change.mean(axis=1) for change in changes]).astype(np.float64)
+
+
+def _find_spread(each: Float[np.ndarray, "model output"]) -> Float[np.ndarray, " output"]:
+    return each.std(axis=0, ddof=1) if len(each) > 1 else np.full(each.shape[1], np.nan)
