@@ -14,6 +14,7 @@ from rinn.cli.datasets import simulate
 from rinn.cli.drawing import ListFigures, draw
 from rinn.cli.findings import ListFormats, check, export, report, score
 from rinn.cli.learning import demo, fit, reproduce
+from rinn.cli.preparing import prepare
 from rinn.cli.tumours import tci
 from rinn.cli.using import activity, name, similar, whatif
 from rinn.cli.viewing import view
@@ -30,6 +31,7 @@ app = typer.Typer(
 
 # In the order of the help.
 app.command()(simulate)
+app.command()(prepare)
 app.command()(fit)
 app.command()(score)
 app.command()(check)

@@ -162,6 +162,7 @@ def _fit(
     quiet: bool,
     command: list[str],
 ) -> None:
+    from rinn.cautions import warn_of_size
     from rinn.runs import fit_run
     from rinn.show import say_dropped, show_graph, show_scores, show_test
 
@@ -171,7 +172,9 @@ def _fit(
     if quiet:
         return
     console = Console()
-    for words in say_dropped(found.manifest["tables"]["dropped"]):
+    tables = found.manifest["tables"]
+    warned = warn_of_size(tables["samples"], len(tables["inputs"]))
+    for words in (*say_dropped(tables["dropped"]), *([warned] if warned else [])):
         console.print(words, markup=False, highlight=False)
     show_graph(found.graph, console)
     show_test(found.manifest["test"], console)

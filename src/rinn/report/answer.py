@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rinn.cautions import warn_of_size
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
 from rinn.report.markup import Markup, clip, count, element, paragraph
@@ -18,10 +19,12 @@ def say_title(contents: Contents) -> str:
 
 
 def say_answer(contents: Contents) -> Markup:
-    """Say the result in three sentences."""
-    return element(
-        "div", *(paragraph(sentence) for sentence in answer_info(contents)), class_="lead"
-    )
+    """Say the result in three sentences, and warn where the data are small."""
+    tables = contents.manifest["tables"]
+    warned = warn_of_size(tables["samples"], len(tables["inputs"]))
+    careful = [paragraph(warned, class_="careful")] if warned else []
+    sentences = (paragraph(sentence) for sentence in answer_info(contents))
+    return element("div", *sentences, *careful, class_="lead")
 
 
 def answer_info(contents: Contents) -> tuple[str, str, str]:

@@ -87,6 +87,8 @@ def _write_legend(contents: Contents) -> Markup:
         "kind; opacity: how often the edge was found. A latent has no natural direction; each is "
         "turned so that its effects add up to more than zero."
     )
+    if contents.nets and not contents.graph.number_of_edges():
+        words = "No edge was found often enough to be drawn. " + words
     keys = [key("plus", "raises"), key("minus", "lowers")]
     if not contents.nets:
         keys = []

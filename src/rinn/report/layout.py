@@ -98,12 +98,13 @@ def layout_info(graph: nx.DiGraph, found: nx.DiGraph | None = None) -> GraphLayo
     below = _place_below(graph, found, places, xs, across, height, scale)
     everything = places | below
     missing = [n for n in graph if n not in everything]
+    labels = outputs + [name for name, place in below.items() if place[0] >= xs[-1][0]]
     return GraphLayout(
         places=everything,
         ways={edge: [through[one] for one in way] for edge, way in passages.items()},
         left=xs[0][-1],
         right=xs[-1][0],
-        width=xs[-1][-1] + _label_width(outputs, across[1]),
+        width=xs[-1][-1] + _label_width(labels, across[1]),
         height=height + BOTTOM,
         whole=max([height, *(y + ROW for _, y in below.values())]) + BOTTOM,
         scale=scale,
@@ -199,7 +200,7 @@ def _edges_at(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict[str, fl
 
 def _label_width(names: list[str], across: int) -> float:
     room = LABEL if across == 1 else PACKED_LABEL
-    return 20.0 + max((_width(fit_label(name, room)) for name in names), default=0.0)
+    return 20.0 + max((_width(fit_label(name, room)) for name in names), default=30.0)
 
 
 def _levels(graph: nx.DiGraph) -> list[list[str]]:
