@@ -49,6 +49,7 @@ OPTIONS = {
         "--device",
         "--loss",
         "--truth",
+        "--covariates",
         "--alpha-pc",
         "--alpha-sober",
         "--quiet",

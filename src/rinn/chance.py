@@ -233,7 +233,9 @@ def permute_outputs(data: Data, rng: np.random.Generator) -> Data:
         rng: decides the order.
 
     Returns:
-        The tables with the rows of Y in another order; everything else is as it was.
+        The tables with the rows of Y in another order; everything else is as it was. Covariates
+        go with their rows of Y, and rows change places only among samples with the same levels of
+        all categorical covariates: what these do to Y, and to X, stays as it was.
 
     Example:
         >>> y = np.arange(4.0)[:, None]
@@ -241,7 +243,15 @@ def permute_outputs(data: Data, rng: np.random.Generator) -> Data:
         >>> permute_outputs(data, np.random.default_rng(0)).y.ravel().tolist()
         [2.0, 0.0, 1.0, 3.0]
     """
-    return replace(data, y=data.y[rng.permutation(len(data.y))])
+    order = _draw_order(data, rng)
+    covariates = data.covariates and data.covariates.take(order)
+    return replace(data, y=data.y[order], covariates=covariates)
+
+
+def _draw_order(data: Data, rng: np.random.Generator) -> np.ndarray:
+    if data.covariates is None:
+        return rng.permutation(len(data.y))
+    return data.covariates.permute(rng)
 
 
 def add_decoys(
@@ -249,7 +259,8 @@ def add_decoys(
 ) -> tuple[Data, tuple[str, ...]]:
     """Add permuted copies of inputs, which look like them and have to do with nothing.
 
-    All copies are permuted alike, so that they go together as the inputs do that they copy.
+    All copies are permuted alike, so that they go together as the inputs do that they copy; where
+    there are covariates, within their strata, as `permute_outputs` does.
 
     Args:
         data: the two tables; they are not changed.
@@ -273,7 +284,7 @@ def add_decoys(
     check_number("most", most, 1)
     count = min(most, len(data.inputs))
     chosen = np.sort(rng.choice(len(data.inputs), count, replace=False))
-    order = rng.permutation(len(data.x))
+    order = _draw_order(data, rng)
     taken = {*data.inputs, *data.outputs}
     decoys = []
     for place in chosen:

@@ -193,6 +193,9 @@ class Trainer:
         shared = (problem.x, problem.y, problem.y_scale.spread.astype(np.float32))
         self.epochs = _segment_epochs(cohort, problem, device.platform)
         self._data = jax.device_put(shared, device)
+        adjustment = problem.adjustment
+        offset = None if adjustment is None else adjustment.offset[self.splits]
+        self._offset = jax.device_put(offset, device)
         self._held = jax.device_put(_hold(problem, self.splits), device)
         self._prepared: dict[int, jax.Array] = {}
 
@@ -226,7 +229,13 @@ class Trainer:
         order = self._prepared.pop(batch.epoch, None)
         order = self._order(batch.epoch) if order is None else order
         state, losses = train_segment(
-            self.cohort.program, batch.state, batch.traits, *self._data, order, self._held
+            self.cohort.program,
+            batch.state,
+            batch.traits,
+            *self._data,
+            order,
+            self._held,
+            self._offset,
         )
         # While the device works: a GPU would wait for this at the start of the next segment.
         self._prepared = {end: self._order(end)}
@@ -391,4 +400,9 @@ def _hold(problem: Problem, splits: Sequence[int]) -> Held:
         return np.ascontiguousarray(values[:, rows].transpose(1, 2, 0, 3))
 
     share = np.broadcast_to(share.reshape(portions, size), rows.shape).copy()
-    return Held(take(problem.x), take(problem.y), share)
+    offset = None
+    if problem.adjustment is not None:
+        own = problem.adjustment.offset[splits]  # [split, output, sample]
+        parts = [values[:, places] for values, places in zip(own, rows, strict=True)]
+        offset = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1, 3))
+    return Held(take(problem.x), take(problem.y), share, offset)

@@ -17,7 +17,7 @@ from rinn.graph import NetView
 from rinn.maps import NetMaps, map_net
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import activities, run_net
-from rinn.problem import Problem, Scale
+from rinn.problem import Problem, Scale, add_offset
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,15 @@ def predict_samples(
     x: Float[np.ndarray, "input sample"],
     loss: str,
     y_scale: Scale,
+    offset: Float[np.ndarray, "split output sample"] | None = None,
 ) -> Float[np.ndarray, "net sample output"]:
-    """Predictions of each network in the user's units; probabilities for binary outputs."""
+    """Predictions of each network in the user's units; probabilities for binary outputs.
+
+    `offset` is what covariates add to the outputs of the networks of each split.
+    """
     raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
+    if offset is not None:
+        raw = raw + np.stack([offset[net.trial.split].T for net in nets])
     return expit(raw) if loss == "bce" else y_scale.undo(raw)
 
 
@@ -91,7 +97,7 @@ def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
     x, y = problem.x[:, problem.test], problem.y[:, problem.test].T.astype(np.float64)
     errors, areas = [], []
     for net in nets:
-        raw = predict_net(net, x).T.astype(np.float64)  # [sample, output]
+        raw = _predict_test(net, problem, x).T  # [sample, output]
         if problem.loss == "mse":
             errors.append(float(np.mean(((raw - y) * problem.y_scale.spread) ** 2)))
             continue
@@ -108,10 +114,18 @@ def find_test_losses(
     x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
     losses = []
     for net in nets:
-        raw = predict_net(net, x).astype(np.float64)  # [output, sample]
+        raw = _predict_test(net, problem, x)  # [output, sample]
         each = (raw - y) ** 2 if problem.loss == "mse" else np.logaddexp(0, raw) - y * raw
         losses.append(each.mean(axis=0))
     return np.stack(losses)
+
+
+def _predict_test(
+    net: TrainedNet, problem: Problem, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "output sample"]:
+    """Outputs for the test samples in the networks' units, with what covariates say of them."""
+    raw = predict_net(net, x).astype(np.float64)
+    return add_offset(problem, net.trial.split, problem.test, raw)
 
 
 def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample output"]) -> float:

@@ -6,12 +6,14 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from rinn.cells import find_repeated, quote, quote_some
+from rinn.confounding import CovariateTable, code_covariates, load_covariates, make_covariates
 from rinn.errors import InputError
 from rinn.records import Data, Dropped
 from rinn.tables import Table, load_table, make_table
@@ -19,12 +21,17 @@ from rinn.tables import Table, load_table, make_table
 MIN_SAMPLES = 50
 
 
-def load_data(x_path: str | os.PathLike[str], y_path: str | os.PathLike[str]) -> Data:
-    r"""Read X and Y from two files and match their samples.
+def load_data(
+    x_path: str | os.PathLike[str],
+    y_path: str | os.PathLike[str],
+    covariates_path: str | os.PathLike[str] | None = None,
+) -> Data:
+    r"""Read X and Y from two files, and covariates from a third, and match their samples.
 
     Args:
         x_path: the table of inputs, such as mutations; `load_table` says in which formats.
         y_path: the table of outputs, such as expression, for the same samples.
+        covariates_path: a table of tissue, batch and the like; `load_covariates` says how.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -42,11 +49,16 @@ def load_data(x_path: str | os.PathLike[str], y_path: str | os.PathLike[str]) ->
         >>> data.inputs, data.outputs, data.samples[:2]
         (('TP53',), ('CDKN1A',), ('s0', 's1'))
     """
-    return pair_tables(load_table(x_path, "X"), load_table(y_path, "Y"))
+    covariates = None if covariates_path is None else load_covariates(covariates_path)
+    return pair_tables(load_table(x_path, "X"), load_table(y_path, "Y"), covariates=covariates)
 
 
 def as_data(
-    X: pd.DataFrame | np.ndarray, Y: pd.DataFrame | np.ndarray, *, least: int = MIN_SAMPLES
+    X: pd.DataFrame | np.ndarray,
+    Y: pd.DataFrame | np.ndarray,
+    *,
+    least: int = MIN_SAMPLES,
+    covariates: Any = None,
 ) -> Data:
     """Match X and Y from memory; both stay as they are.
 
@@ -57,6 +69,7 @@ def as_data(
         X: the inputs, one row per sample.
         Y: the outputs, one row per sample.
         least: how many samples they must have in common.
+        covariates: a DataFrame, Series or array of tissue, batch and the like, or None.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -69,10 +82,13 @@ def as_data(
         >>> as_data(cause, cause[:, :1]).outputs
         ('y0',)
     """
-    return pair_tables(make_table(X, "X"), make_table(Y, "Y"), least=least)
+    table = None if covariates is None else make_covariates(covariates)
+    return pair_tables(make_table(X, "X"), make_table(Y, "Y"), least=least, covariates=table)
 
 
-def pair_tables(x: Table, y: Table, *, least: int = MIN_SAMPLES) -> Data:
+def pair_tables(
+    x: Table, y: Table, *, least: int = MIN_SAMPLES, covariates: CovariateTable | None = None
+) -> Data:
     """Match two tables by sample id, or row by row where one of them has no ids.
 
     Samples of one table only are dropped, and so are columns with the same value in each of the
@@ -82,6 +98,7 @@ def pair_tables(x: Table, y: Table, *, least: int = MIN_SAMPLES) -> Data:
         x: the inputs.
         y: the outputs.
         least: how many samples they must have in common.
+        covariates: matched alike; samples without a row here are dropped.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -96,6 +113,8 @@ def pair_tables(x: Table, y: Table, *, least: int = MIN_SAMPLES) -> Data:
         >>> data.x.shape, data.samples, data.dropped
         ((60, 1), None, ())
     """
+    if covariates is not None:
+        return _pair_three(x, y, covariates, least)
     x_rows, y_rows, samples, dropped = _match_samples(x, y)
     if len(x_rows) < least:
         raise InputError(
@@ -141,14 +160,15 @@ def outputs_kind(y: np.ndarray, names: Sequence[str]) -> Literal["binary", "cont
 
 
 def fingerprint(data: Data) -> dict[str, str]:
-    """Sum up the data in four short texts that change when the data do.
+    """Sum up the data in short texts that change when the data do.
 
     Args:
         data: matched tables.
 
     Returns:
-        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`: little-endian float64 row by
-        row for the values, JSON for the texts; the same on each platform.
+        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`, and of `covariates` where there
+        are any: little-endian float64 row by row for the values, JSON for the texts; the same on
+        each platform.
 
     Example:
         >>> data = Data(np.zeros((2, 1)), np.ones((2, 1)), ("a",), ("b",))
@@ -163,7 +183,61 @@ def fingerprint(data: Data) -> dict[str, str]:
         "names": json.dumps(names, sort_keys=True).encode(),
         "samples": json.dumps(samples).encode(),
     }
+    if data.covariates is not None:
+        columns = json.dumps(data.covariates.columns).encode()
+        values = np.ascontiguousarray(data.covariates.numbers, dtype="<f8").tobytes()
+        contents["covariates"] = columns + values
     return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+
+
+def _pair_three(x: Table, y: Table, covariates: CovariateTable, least: int) -> Data:
+    """Pair those rows of X and Y that have covariates, and code these."""
+    if x.samples is None or y.samples is None:
+        _check_rows(x, y)
+        ids = x.samples or y.samples
+        x, y = replace(x, samples=ids), replace(y, samples=ids)
+    if x.samples is None or covariates.samples is None:
+        _check_count(x, covariates)
+        covariates = replace(covariates, samples=x.samples)
+    x, lacking = _keep_known(x, covariates)
+    data = pair_tables(x, y, least=least)
+    if data.samples is not None:
+        place = {sample: row for row, sample in enumerate(covariates.samples or ())}
+        covariates = covariates.take([place[sample] for sample in data.samples])
+    coded, constant = code_covariates(covariates)
+    names = {entry.name for entry in lacking}
+    dropped = [e for e in data.dropped if not (e.reason.startswith("sample") and e.name in names)]
+    return replace(data, dropped=(*dropped, *lacking, *constant), covariates=coded)
+
+
+def _check_count(x: Table, covariates: CovariateTable) -> None:
+    if covariates.rows != len(x.values):
+        raise InputError(
+            f"covariates must have as many rows as X unless both have sample ids, but have "
+            f"{covariates.rows} and X has {len(x.values)}; remove the extra rows, or give all "
+            f"tables a first column called 'sample'"
+        )
+
+
+def _keep_known(x: Table, covariates: CovariateTable) -> tuple[Table, list[Dropped]]:
+    """Leave out the samples without covariates, and note them."""
+    if x.samples is None:
+        return x, []
+    ids = covariates.samples or ()
+    known = set(ids)
+    rows = [row for row, sample in enumerate(x.samples) if sample in known]
+    if not rows:
+        raise InputError(
+            f"covariates must have the sample ids of X, but no id of X (such as "
+            f"{quote(x.samples[0])}) is among theirs (such as {quote(ids[0])}); write the ids alike"
+        )
+    lacking = [
+        Dropped("X", sample, "sample has no covariates")
+        for sample in x.samples
+        if sample not in known
+    ]
+    values = np.take(x.values, rows, axis=0)
+    return replace(x, values=values, samples=tuple(x.samples[row] for row in rows)), lacking
 
 
 def _tell_apart(

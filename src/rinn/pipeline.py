@@ -107,8 +107,19 @@ def fit_data(
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
-    """What a run will train, and on what; no trials for a strategy without networks."""
+    """What a run will train, and on what; no trials for a strategy without networks.
+
+    Raises:
+        InputError: the outputs are mixed, or there are covariates that the strategy cannot take.
+    """
     strategy = find_strategy(settings)
+    takes = isinstance(strategy, Networks) and strategy.takes_covariates
+    if data.covariates is not None and not takes:
+        raise InputError(
+            f"covariates must come with the strategy rinn or dnn, whose networks can take them "
+            f"into account, but the strategy is {settings.strategy!r}; leave them out, or choose "
+            f"rinn"
+        )
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     trials = plan_trials(settings, problem)
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials

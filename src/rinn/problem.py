@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
 from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
+from rinn.confounding.models import Adjustment, fit_adjustment
 from rinn.errors import InputError
 from rinn.pairing import outputs_kind
 from rinn.records import Data
@@ -40,7 +42,10 @@ class Split:
 
 @dataclass(frozen=True)
 class Problem:
-    """What every network of a run learns from, samples along the last axis."""
+    """What every network of a run learns from, samples along the last axis.
+
+    Where there are covariates, `adjustment` holds what they say of the outputs.
+    """
 
     x: np.ndarray  # [input, sample], scaled, float32
     y: np.ndarray  # [output, sample], scaled, float32
@@ -49,6 +54,7 @@ class Problem:
     test: np.ndarray
     x_scale: Scale
     y_scale: Scale
+    adjustment: Adjustment | None = None
 
     @property
     def seen(self) -> np.ndarray:
@@ -96,15 +102,31 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     test, rest = np.sort(order[:n_test]), order[n_test:]
     x_scale = _find_scale(data.x[rest])
     y_scale = _keep_scale(data.y) if loss == "bce" else _find_scale(data.y[rest], binary=False)
+    y = np.ascontiguousarray(y_scale.apply(data.y).T, np.float32)
+    splits = _make_splits(rest, round(VALIDATION_SHARE * len(order)))
+    adjustment = None
+    if data.covariates is not None:
+        trains = [split.train for split in splits]
+        adjustment = fit_adjustment(data.covariates.numbers, y, loss, trains)
     return Problem(
         x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
-        y=np.ascontiguousarray(y_scale.apply(data.y).T, np.float32),
+        y=y,
         loss=loss,
-        splits=_make_splits(rest, round(VALIDATION_SHARE * len(order))),
+        splits=splits,
         test=test,
         x_scale=x_scale,
         y_scale=y_scale,
+        adjustment=adjustment,
     )
+
+
+def add_offset(
+    problem: Problem, split: int, rows: np.ndarray, raw: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, "output sample"]:
+    """Add what covariates say to what a network of a split gives; nothing where there are none."""
+    if problem.adjustment is None:
+        return raw
+    return raw + problem.adjustment.offset[split][:, rows]
 
 
 def is_large(problem: Problem) -> bool:
@@ -116,7 +138,8 @@ def find_price(problem: Problem) -> float:
     """Find the L1 rate at which a linear network would just keep every weight at zero.
 
     It is the largest slope of the loss over all pairs of input and output, where every weight is
-    zero: the natural unit for L1 rates, as in the path of a lasso. Test samples are not looked at.
+    zero: the natural unit for L1 rates, as in the path of a lasso. Where there are covariates, it
+    is of what these leave over. Test samples are not looked at.
 
     Args:
         problem: the data.
@@ -134,6 +157,8 @@ def find_price(problem: Problem) -> float:
     rows = np.sort(problem.seen)
     x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
     x -= x.mean(axis=1, keepdims=True)
+    if problem.adjustment is not None:
+        y = y - problem.adjustment.expect(problem.loss).mean(axis=0)[:, rows]
     slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
     factor = 2.0 if problem.loss == "mse" else 1.0
     return float(max(factor * slopes.max(), 1e-8))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from rinn.confounding import Covariates
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Data:
     """X and Y for the same samples, ready to learn from.
 
     `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
-    None where the tables had none.
+    None where the tables had none. `covariates` are of the same samples, where there are any.
     """
 
     x: np.ndarray
@@ -30,3 +34,4 @@ class Data:
     outputs: tuple[str, ...]
     samples: tuple[str, ...] | None = None
     dropped: tuple[Dropped, ...] = field(default=())
+    covariates: Covariates | None = None

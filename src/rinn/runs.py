@@ -20,6 +20,8 @@ from rich.console import Console
 from rinn.chance import NETWORKS, NullRound, fit_null, q_values, summarise_null
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
+from rinn.confounding import sum_up_covariates, tabulate_covariates
+from rinn.confounding.telling import COVARIATES
 from rinn.curves import CURVES, tabulate_curves
 from rinn.devices import find_devices
 from rinn.evaluation import map_trained
@@ -75,6 +77,7 @@ def fit_run(
     *,
     device: str = "auto",
     truth_path: Path | None = None,
+    covariates_path: Path | None = None,
     console: Console | None = None,
     quiet: bool = False,
     command: Sequence[str] | None = None,
@@ -91,6 +94,7 @@ def fit_run(
         settings: of the search.
         device: auto, cpu or gpu.
         truth_path: a graph to score against; nothing else sees it.
+        covariates_path: table of tissue, batch and the like, which act on the outputs directly.
         console: where progress is shown.
         quiet: show nothing.
         command: the words that make this run again, for the manifest.
@@ -103,11 +107,13 @@ def fit_run(
         KeyboardInterrupt: after what was trained is saved.
     """
     console = console or Console(stderr=True)
-    data = load_data(x_path, y_path)
+    data = load_data(x_path, y_path, covariates_path)
     truth = _load_truth(truth_path, data)
     trials = plan_run(data, settings)[1]
     devices = find_devices(device)
     manifest = _describe(data, settings, x_path, y_path, devices)
+    if covariates_path is not None:
+        manifest["tables"]["covariates"] = covariates_path.name
     manifest |= {"plan": _fingerprint_plan(trials), "command": list(command or [])}
     with open_run(out, manifest, trials) as run:
         stored = load_manifest(out)
@@ -164,6 +170,8 @@ def _fit_null(
     for graph in (drawn, fit.latent.doubtful):
         nx.set_edge_attributes(graph, dict(zip(edges, map(float, found), strict=True)), "q")
     sentence = summarise_null(null, drawn)
+    if fit.data.covariates:
+        sentence = f"{sentence} {fit.data.covariates.permutation}"
     return {"sentence": sentence, "rounds": settings.null, "drawn": null.drawn}
 
 
@@ -302,6 +310,14 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         "x_most": fit.data.x.max(axis=0).tolist(),
         "x_mean": fit.data.x.mean(axis=0).tolist(),
     }
+    if fit.problem.adjustment and fit.data.covariates:
+        notes["covariates"] = {
+            "codings": [dataclasses.asdict(c) for c in fit.data.covariates.codings],
+            "coefficients": [m.coefficients.tolist() for m in fit.problem.adjustment.models],
+        }
+        found = tabulate_covariates(fit.problem, fit.data.covariates, fit.data.outputs)
+        run.write_table(COVARIATES, found)
+        manifest = manifest | {"covariates": sum_up_covariates(fit.problem, fit.data.covariates)}
     kept = [net.trial.number for net in fit.kept]
     nearest = [net.trial.number for net in fit.ten]
     both = fit.kept + [net for net in fit.ten if net.trial.number not in kept]

@@ -88,6 +88,7 @@ class Held(NamedTuple):
     x: Float[Any, "portion input sample"]
     y: Float[Any, "portion output sample"]
     share: Float[Any, "portion sample"]
+    offset: Float[Any, "portion output sample"] | None = None
 
 
 def start_net(program: Program, weights: Weights) -> NetState:
@@ -117,6 +118,7 @@ def train_segment(
     spread: Float[Array, " output"],
     order: Int[Array, "epoch split use"],
     held: Held,
+    offset: Float[Array, "split output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has.
 
@@ -129,12 +131,13 @@ def train_segment(
         spread: the outputs' standard deviations in the user's units.
         order: which samples each epoch uses, in which order; a whole number of ticks.
         held: validation samples, leaves are [split, ...].
+        offset: added to the outputs of every network of a split, where there are covariates.
 
     Returns:
         The state after the last epoch, and the losses of all epochs. Networks that are not running
         are left as they were.
     """
-    step = _over_nets(functools.partial(_step_net, program), shared=3)
+    step = _over_nets(functools.partial(_step_net, program), shared=4)
     check = _over_nets(functools.partial(_check_net, program, spread), shared=1)
     # Going round the loop costs a GPU 5 % of a step of many networks; unrolling pays for those.
     weights = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
@@ -143,12 +146,13 @@ def train_segment(
     def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
         xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
         numbers = jnp.broadcast_to(jnp.arange(len(xs))[:, None], xs.shape[:2])  # [tick, split]
+        added = None if offset is None else _portion_each(offset, uses, program.tick)
         state = state._replace(gradient=jax.tree.map(jnp.zeros_like, state.gradient))
 
         def run_tick(state: NetState, portion: Any) -> tuple[NetState, Array]:
             return step(state, traits, *portion)
 
-        state, losses = jax.lax.scan(run_tick, state, (xs, ys, numbers), unroll=unroll)
+        state, losses = jax.lax.scan(run_tick, state, (xs, ys, numbers, added), unroll=unroll)
         # Portions left over at the end fill no batch, and do not count.
         used = len(xs) // traits.ticks * traits.ticks  # [split, net]
         counts = jnp.arange(len(xs))[:, None, None] < used
@@ -174,6 +178,15 @@ def _portion(
     return taken.transpose(2, 1, 0, 3)
 
 
+def _portion_each(
+    values: Float[Array, "split column sample"], uses: Int[Array, "split use"], tick: int
+) -> Float[Array, "tick split column portion"]:
+    """As `_portion`, where every split has values of its own."""
+    splits, used = uses.shape
+    taken = jnp.take_along_axis(values, uses[:, None], axis=2)  # [split, column, use]
+    return taken.reshape(splits, -1, used // tick, tick).transpose(2, 0, 1, 3)
+
+
 def _step_net(
     program: Program,
     state: NetState,
@@ -181,11 +194,12 @@ def _step_net(
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     number: Int[Array, ""],
+    offset: Float[Array, "output sample"] | None,
 ) -> tuple[NetState, Float[Array, ""]]:
     """One portion of samples for one network, and a step where its batch is full."""
 
     def data_loss(weights: Weights) -> Float[Array, ""]:
-        return jnp.mean(_losses(program.loss, _predict(program, weights, traits, x), y))
+        return jnp.mean(_losses(program.loss, _predict(program, weights, traits, x, offset), y))
 
     loss, gradient = jax.value_and_grad(data_loss)(state.weights)
     running = state.status == RUNNING
@@ -256,7 +270,7 @@ def _validate(
     """Mean loss in the networks' units and mean error in the user's, portion by portion."""
 
     def add(totals: tuple[Array, Array], portion: Held) -> tuple[tuple[Array, Array], None]:
-        predicted = _predict(program, weights, traits, portion.x)
+        predicted = _predict(program, weights, traits, portion.x, portion.offset)
         losses = _losses(program.loss, predicted, portion.y)  # [output, sample]
         loss = jnp.sum(losses.mean(axis=0) * portion.share)
         errors = losses if program.loss == "bce" else losses * spread[:, None] ** 2
@@ -267,13 +281,18 @@ def _validate(
 
 
 def _predict(
-    program: Program, weights: Weights, traits: Traits, x: Float[Array, "input sample"]
+    program: Program,
+    weights: Weights,
+    traits: Traits,
+    x: Float[Array, "input sample"],
+    offset: Float[Array, "output sample"] | None,
 ) -> Float[Array, "output sample"]:
     def activation(z: Float[Array, "hidden sample"]) -> Float[Array, "hidden sample"]:
         return activate(program.activations, traits.activation, z)
 
     alive = traits.alive if program.padded else None
-    return run_net(weights, activation, x, wide=program.wide, alive=alive)
+    found = run_net(weights, activation, x, wide=program.wide, alive=alive)
+    return found if offset is None else found + offset
 
 
 def _losses(

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -44,6 +44,7 @@ def test_only_effects_relative_to_the_noise_count(effects, noise, factor):
     )
 
 
+@settings(deadline=None)
 @given(TABLES)
 def test_noise_is_within_its_limits_whatever_the_signs(effects):
     noise = find_noise(effects)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from rinn.cli.options import Device, Quiet, Seed, Trials, say
+from rinn.cli.options import Covariates, Device, Quiet, Seed, Trials, say
 from rinn.errors import TrainingError
 
 
@@ -51,6 +51,7 @@ def fit(
     truth: Annotated[
         Path | None, typer.Option(help="A known graph, to score against; not used to learn.")
     ] = None,
+    covariates: Covariates = None,
     alpha_pc: Annotated[
         float | None, typer.Option(help="dm: level of the tests of inputs against outputs.")
     ] = None,
@@ -74,7 +75,7 @@ def fit(
         alpha_pc=alpha_pc,
         alpha_sober=alpha_sober,
     )
-    _fit(x, y, out, settings, device, truth, quiet, context.obj)
+    _fit(x, y, out, settings, device, truth, quiet, context.obj, covariates)
 
 
 def demo(
@@ -161,13 +162,22 @@ def _fit(
     truth: Path | None,
     quiet: bool,
     command: list[str],
+    covariates: Path | None = None,
 ) -> None:
     from rinn.cautions import warn_of_size
     from rinn.runs import fit_run
     from rinn.show import say_dropped, show_graph, show_scores, show_test
 
     found = fit_run(
-        x, y, out, settings, device=device, truth_path=truth, quiet=quiet, command=command
+        x,
+        y,
+        out,
+        settings,
+        device=device,
+        truth_path=truth,
+        covariates_path=covariates,
+        quiet=quiet,
+        command=command,
     )
     if quiet:
         return
@@ -176,9 +186,11 @@ def _fit(
     warned = warn_of_size(tables["samples"], len(tables["inputs"]))
     for words in (*say_dropped(tables["dropped"]), *([warned] if warned else [])):
         console.print(words, markup=False, highlight=False)
+    for words in found.manifest.get("covariates", {}).get("notes", ()):
+        console.print(words, markup=False, highlight=False)
     show_graph(found.graph, console)
     show_test(found.manifest["test"], console)
-    for part in ("comparison", "null"):
+    for part in ("covariates", "comparison", "null"):
         if part in found.manifest:
             console.print(found.manifest[part]["sentence"], markup=False, highlight=False)
     if truth is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,13 @@ Trials = Annotated[
     int | None, typer.Option(help="Networks to train; by default what the budget has.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Covariates = Annotated[
+    Path | None,
+    typer.Option(
+        help="Table of tissue, batch, sex and the like, same samples: they act on the outputs "
+        "directly, and latents need not stand for them."
+    ),
+]
 Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or gpu.")]
 
 

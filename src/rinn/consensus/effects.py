@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from rinn.cohorts import TrainedNet
 from rinn.config import EvolutionSettings
+from rinn.consensus.adjusted import find_adjusted_errors
 from rinn.evaluation import on_cpu
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights
@@ -29,12 +30,12 @@ class Effects:
     `all` is that of the mean network: the root mean square over samples of what moving the input
     does, with the sign of its mean, so that effects which depend on other inputs do not cancel.
     `each` is the mean over samples in each network, `error` the sampling error in the networks'
-    units.
+    units, of a pair of its own where there are covariates.
     """
 
     all: Float[np.ndarray, "input output"]
     each: Float[np.ndarray, "net input output"]
-    error: Float[np.ndarray, " output"]
+    error: Float[np.ndarray, "*input output"]
     splits: tuple[int, ...]
 
 
@@ -45,7 +46,8 @@ def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
     deviation; any other from one standard deviation below its mean to one above, and the effect is
     halved. Effects are thus for one standard deviation of the input, and their sampling error in a
     regression would be 1 / sqrt(n) for standardised outputs, and 1 / sqrt(n p (1 - p)) in logits.
-    Nothing is assumed of the activation.
+    Nothing is assumed of the activation. Covariates shift the outputs whatever the inputs are: they
+    change the errors (`find_adjusted_errors`), not the effects.
 
     Args:
         nets: trained networks, all with the problem's inputs.
@@ -94,8 +96,10 @@ def _find_moves(
 
 def _find_errors(
     problem: Problem, seen: np.ndarray, nets: Sequence[TrainedNet]
-) -> Float[np.ndarray, " output"]:
+) -> Float[np.ndarray, "*input output"]:
     """The sampling error of an effect on each output, in the networks' units."""
+    if problem.adjustment is not None:
+        return find_adjusted_errors(problem, problem.adjustment, seen)
     rows = [net.trial.net.rows for net in nets if isinstance(net.trial.net, EvolutionSettings)]
     samples = min([len(seen), *rows])
     if problem.loss == "mse":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from rinn.consensus.adjusted import find_basis, find_variances
 from rinn.consensus.effects import Effects
 from rinn.problem import Problem, is_large
 
@@ -30,7 +31,9 @@ def regress_effects(problem: Problem) -> Effects:
     """Measure what each input does to each output, all other inputs held fixed, by regression.
 
     Binary outputs are regressed as numbers: what counts is the effect in units of its error, which
-    is hardly another in a logistic regression.
+    is hardly another in a logistic regression. Covariates are regressed on as well; errors then
+    follow how uncertain each output is at their levels (White 1980: A heteroskedasticity-consistent
+    covariance matrix estimator).
 
     Args:
         problem: the data; test samples are not looked at.
@@ -61,10 +64,29 @@ def _regress(
     x, y = (table[:, rows].T.astype(np.float64) for table in (problem.x, problem.y))
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     samples, inputs = x.shape
+    taken = 0
+    if problem.adjustment is not None:
+        basis = find_basis(problem.adjustment.design[:, rows])
+        x, y = (table - basis @ (basis.T @ table) for table in (x, y))
+        taken = basis.shape[1]
     # Inputs that others say exactly have no effect of their own; the ridge keeps them finite.
     inverse = np.linalg.inv(x.T @ x + 1e-6 * samples * np.eye(inputs))
     slopes = inverse @ (x.T @ y)  # [input, output]
-    free = max(samples - inputs - 1, 1)
+    free = max(samples - inputs - taken - 1, 1)
     spread = np.sqrt(((y - x @ slopes) ** 2).sum(axis=0) / free)  # [output]
     errors = np.sqrt(np.diag(inverse))[:, None] * np.maximum(spread, 1e-12)
+    if problem.adjustment is not None:
+        errors = errors * _find_unevenness(
+            x @ inverse, find_variances(problem, problem.adjustment, rows)
+        )
     return slopes / errors, spread / np.sqrt(samples)
+
+
+def _find_unevenness(
+    readers: Float[np.ndarray, "sample input"], variances: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, "input output"]:
+    """How much larger an error is as the samples that tell an effect are the uncertain ones."""
+    share = readers**2
+    total = share.sum(axis=0)
+    share = np.divide(share, total, out=np.full_like(share, 1 / len(share)), where=total > 0)
+    return np.sqrt(share.T @ (variances / variances.mean(axis=1, keepdims=True)).T)

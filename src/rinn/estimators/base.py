@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from rinn.config import KEPT, RunSettings, check_device, check_number
+from rinn.confounding import match_covariates
 from rinn.devices import find_devices
 from rinn.errors import InputError
 from rinn.frames import find_names, match_rows
@@ -55,12 +56,15 @@ class GraphEstimator(BaseEstimator):
         self.min_samples = min_samples
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, covariates: Any = None) -> Self:
         """Search, select, and read one latent graph out of what was selected.
 
         Args:
             X: the inputs, [sample, input]; a DataFrame or an array.
             Y: the outputs, [sample, output], or [sample] for a single one.
+            covariates: tissue, batch and the like, which act on the outputs directly: a DataFrame,
+                Series or array, text or numbers. Rows are matched as those of X and Y are. Not for
+                DBN, ESC and DM.
 
         Returns:
             The estimator itself.
@@ -69,7 +73,7 @@ class GraphEstimator(BaseEstimator):
             InputError: a parameter is wrong, or the tables cannot be learnt from; a ValueError.
         """
         settings = self._check_parameters()
-        data = self._check_tables(X, Y)
+        data = self._check_tables(X, Y, covariates)
         fit = self._search(data, settings)
         self.graph_ = fit.latent.graph
         self.latents_ = by_role(fit.latent.graph, "latent")
@@ -107,7 +111,7 @@ class GraphEstimator(BaseEstimator):
             strategy=self._strategy,
         )
 
-    def _check_tables(self, X: Any, Y: Any) -> Data:
+    def _check_tables(self, X: Any, Y: Any, covariates: Any = None) -> Data:
         """Check X and Y by scikit-learn's rules, then by those of every run."""
         if Y is None:
             raise InputError(
@@ -115,6 +119,8 @@ class GraphEstimator(BaseEstimator):
                 f"but the target y is None; call fit(X, Y)"
             )
         X, Y = match_rows(X, Y)
+        if covariates is not None:
+            covariates = match_covariates(X, covariates)
         inputs, outputs = find_names(X, "X"), find_names(Y, "Y")
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
         y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
@@ -122,7 +128,7 @@ class GraphEstimator(BaseEstimator):
         y = y[:, None] if self._is_single else y
         x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
         y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
-        data = pair_tables(x_table, y_table, least=self.min_samples)
+        data = pair_tables(x_table, y_table, least=self.min_samples, covariates=covariates)
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
         self._y_first = y[0].copy()
@@ -137,6 +143,8 @@ class NetworkEstimator(GraphEstimator):
         self.test_scores_ = fit.test
         self._loss = fit.problem.loss
         self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
+        self.covariates_ = fit.data.covariates.codings if fit.data.covariates else ()
+        self._covariate_models = fit.problem.adjustment.models if fit.problem.adjustment else ()
 
 
 def as_plain(value: Any) -> Any:

@@ -10,8 +10,12 @@ import jax.experimental
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rinn.cells import quote_some
+from rinn.confounding import encode_covariates, match_covariates
+from rinn.errors import InputError
 from rinn.estimators.base import NetworkEstimator
 from rinn.evaluation import predict_samples
 from rinn.pipeline import Fit
@@ -26,30 +30,51 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         self.refit_ = fit.refit
         self.comparison_ = fit.comparison
 
-    def predict(self, X: Any) -> Float[np.ndarray, "sample ..."]:
+    def predict(self, X: Any, covariates: Any = None) -> Float[np.ndarray, "sample ..."]:
         """Predict the outputs: the mean over the kept networks.
 
         Args:
             X: the inputs, [sample, input], with the columns that `fit` has seen.
+            covariates: of the same samples, where `fit` was given any; else None.
 
         Returns:
             Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
             For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes.
             An output that was constant in `fit` keeps its value.
+
+        Raises:
+            InputError: covariates are missing, or of another kind than in `fit`.
         """
         x = self._scale_inputs(X)
+        offset = self._find_offset(X, covariates)
         with _in_double():
-            each = predict_samples(self.networks_, x, self._loss, self._y_scale)
+            each = predict_samples(self.networks_, x, self._loss, self._y_scale, offset)
         found = each.mean(axis=0)
         y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
         return y[:, 0] if self._is_single else y
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """Measure how well the outputs are predicted: R², as scikit-learn's regressors do.
+
+        Args:
+            X: the inputs, [sample, input].
+            y: the outputs of the same samples.
+            sample_weight: weights of the samples.
+            covariates: of the same samples, where `fit` was given any; else None.
+
+        Returns:
+            1 for perfect predictions, 0 for the mean of `y`.
+        """
+        predicted = self.predict(X, covariates=covariates)
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
         """Compute the activity of each latent.
 
         It is the value that the graph's own network gives the latent: mean 0 and standard
         deviation 1 over the samples it was fitted on, turned so that it raises the outputs.
+        Covariates act on the outputs alone, so that they are not asked for here.
 
         Args:
             X: the inputs, [sample, input], with the columns that `fit` has seen.
@@ -74,6 +99,26 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         """
         check_is_fitted(self, "networks_")
         return np.array(self.latents_, dtype=object)
+
+    def _find_offset(
+        self, X: Any, covariates: Any
+    ) -> Float[np.ndarray, "split output sample"] | None:
+        """What covariates add to the outputs of the networks of each split."""
+        if not self.covariates_:
+            if covariates is not None:
+                raise InputError(
+                    "covariates must be left out where fit was given none, but some came; leave "
+                    "them out, or fit with them"
+                )
+            return None
+        if covariates is None:
+            names = quote_some([coding.name for coding in self.covariates_])
+            raise InputError(
+                f"covariates must be given, as fit was given {names}, but none came; pass "
+                f"covariates= for the same samples"
+            )
+        z = encode_covariates(match_covariates(X, covariates), self.covariates_)
+        return np.stack([model.predict(z).T for model in self._covariate_models])
 
     def _scale_inputs(self, X: Any) -> Float[np.ndarray, "input sample"]:
         check_is_fitted(self, "networks_")
@@ -115,6 +160,7 @@ class RINN(Predictor):
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
             no network has seen.
         dropped_: the constant columns that were left out.
+        covariates_: how each covariate that `fit` was given became numbers.
         n_features_in_: number of columns of X.
         feature_names_in_: names of the columns of X, where X is a DataFrame.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from rinn.problem import Problem
+from rinn.problem import Problem, add_offset
 from rinn.refitting.models import GraphModel, Values, rescale, run_changed, run_model, stack_parents
 
 
@@ -164,14 +164,22 @@ def _measure_rises(
         values = run_model(model, problem.x[:, split.validation])
         trained = run_model(model, problem.x[:, split.train])
         centres = {name: float(value.mean()) for name, value in trained.items()}
-        y = problem.y[:, split.validation].astype(np.float64)
-        usual = find_losses(problem.loss, _stack_outputs(model, values), y)
+        usual = _score_held(problem, s, _stack_outputs(model, values))
         for c, change in enumerate(changes):
             changed = run_changed(model, values, change(model, values, centres))
-            rise = find_losses(problem.loss, _stack_outputs(model, changed), y) - usual
+            rise = _score_held(problem, s, _stack_outputs(model, changed)) - usual
             means[c, s], errors[c, s] = rise.mean(), find_error(rise)
     error = np.sqrt(np.sum(errors**2, axis=1)) / len(models)
     return list(zip(means.mean(axis=1).tolist(), error.tolist(), strict=True))
+
+
+def _score_held(
+    problem: Problem, split: int, predicted: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, " sample"]:
+    """The loss of each validation sample of a split."""
+    rows = problem.splits[split].validation
+    y = problem.y[:, rows].astype(np.float64)
+    return find_losses(problem.loss, add_offset(problem, split, rows, predicted), y)
 
 
 def find_error(values: Float[np.ndarray, " sample"]) -> float:

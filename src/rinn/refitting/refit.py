@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.errors import InputError
-from rinn.problem import Problem
+from rinn.problem import Problem, add_offset
 from rinn.refitting.effects import (
     EdgeEffect,
     LatentEffect,
@@ -169,10 +169,12 @@ def refit_graph(
         loss=problem.loss,
         models=models,
         validation_loss=tuple(
-            float(_score(model, problem, split.validation).mean())
-            for model, split in zip(models, problem.splits, strict=True)
+            float(_score(model, problem, s, split.validation).mean())
+            for s, (model, split) in enumerate(zip(models, problem.splits, strict=True))
         ),
-        test_losses=np.stack([_score(model, problem, problem.test) for model in models]),
+        test_losses=np.stack(
+            [_score(model, problem, s, problem.test) for s, model in enumerate(models)]
+        ),
         edges=measure_edges(models, problem),
         latents=measure_latents(models, problem),
         latent_values=values,
@@ -215,6 +217,8 @@ def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comp
     )
 
 
-def _score(model: GraphModel, problem: Problem, rows: np.ndarray) -> Float[np.ndarray, " sample"]:
-    predicted = model.predict(problem.x[:, rows])
+def _score(
+    model: GraphModel, problem: Problem, split: int, rows: np.ndarray
+) -> Float[np.ndarray, " sample"]:
+    predicted = add_offset(problem, split, rows, model.predict(problem.x[:, rows]))
     return find_losses(problem.loss, predicted, problem.y[:, rows].astype(np.float64))

@@ -55,10 +55,14 @@ def refit_models(
     """
     layout = lay_out(parents, inputs, outputs)
     x, scales = _code_inputs(problem.x, inputs)
+    left, offset = [problem.y] * len(problem.splits), None
+    if problem.adjustment is not None:
+        left = list(problem.y - problem.adjustment.expect(problem.loss))  # [split][output, sample]
+        offset = problem.adjustment.offset
     starts = []
     for s, split in enumerate(problem.splits):
         seen = x[:, split.train]
-        guess = fit_quadratics(parents, seen, problem.y[:, split.train], inputs, outputs)
+        guess = fit_quadratics(parents, seen, left[s][:, split.train], inputs, outputs)
         for r in range(len(PULLS)):
             rng = np.random.default_rng([seed, 17, s, r])
             starts.append(standardise(add_curves(rng, guess), seen))
@@ -73,6 +77,7 @@ def refit_models(
         _decay_rate(),
         np.array(PULLS, np.float32),
         np.stack([split.validation[:MOST_CHECKED] for split in problem.splits]),
+        offset,
     )
     with jax.default_matmul_precision("highest"):
         trained = _train(problem.loss, *jax.device_put(arrays, device or _find_cpu()))
@@ -141,32 +146,42 @@ def _train(
     rates: Float[Array, " step"],
     pulls: Float[Array, " restart"],
     held: Int[Array, "split use"],
+    offset: Float[Array, "split output sample"] | None,
 ) -> tuple[Weights, Float[Array, "split restart"]]:
     """Train every model of [split, restart] arrays; returns each at its best, and that loss."""
     adam = optax.scale_by_adam(b2=SQUARES)
 
-    def find_loss(weights: Weights, x: Array, y: Array) -> Array:
-        return jnp.mean(_find_losses(loss, run_levels(weights, sources, x), y))
+    def find_loss(weights: Weights, x: Array, y: Array, added: Array | None) -> Array:
+        found = run_levels(weights, sources, x)
+        return jnp.mean(_find_losses(loss, found if added is None else found + added, y))
 
     def step_one(
-        weights: Weights, memory: Any, pull: Array, x: Array, y: Array, rate: Array
+        weights: Weights,
+        memory: Any,
+        pull: Array,
+        x: Array,
+        y: Array,
+        added: Array | None,
+        rate: Array,
     ) -> tuple[Weights, Any]:
-        slope = jax.grad(find_loss)(weights, x, y)
+        slope = jax.grad(find_loss)(weights, x, y, added)
         direction, memory = adam.update(slope, memory)
         moved = jax.tree.map(lambda w, d: w - rate * d, weights, direction)
         return _pull_curves(moved, 1 - rate * pull), memory
 
-    step = jax.vmap(jax.vmap(step_one, (0, 0, 0, None, None, None)), (0, 0, None, 0, 0, None))
-    check = jax.vmap(jax.vmap(find_loss, (0, None, None)))
-    held_x, held_y = _take(x, held), _take(y, held)
+    over_restarts = jax.vmap(step_one, (0, 0, 0, None, None, None, None))
+    step = jax.vmap(over_restarts, (0, 0, None, 0, 0, 0, None))
+    check = jax.vmap(jax.vmap(find_loss, (0, None, None, None)))
+    held_x, held_y, held_offset = _take(x, held), _take(y, held), _take_each(offset, held)
 
     def run_step(state: tuple[Weights, Any], now: tuple[Array, Array]) -> tuple[Any, None]:
         rows, rate = now
-        return step(*state, pulls, _take(x, rows), _take(y, rows), rate), None
+        added = _take_each(offset, rows)
+        return step(*state, pulls, _take(x, rows), _take(y, rows), added, rate), None
 
     def run_part(state: _Progress, part: tuple[Array, Array]) -> tuple[_Progress, None]:
         (weights, memory), _ = jax.lax.scan(run_step, (state.weights, state.memory), part)
-        losses = check(weights, held_x, held_y)  # [split, restart]
+        losses = check(weights, held_x, held_y, held_offset)  # [split, restart]
         better = losses < state.best
 
         def keep(new: Array, old: Array) -> Array:
@@ -212,6 +227,13 @@ def _take(
     values: Float[Array, "column sample"], rows: Int[Array, "split use"]
 ) -> Float[Array, "split column use"]:
     return values[:, rows].transpose(1, 0, 2)
+
+
+def _take_each(
+    values: Float[Array, "split column sample"] | None, rows: Int[Array, "split use"]
+) -> Float[Array, "split column use"] | None:
+    """As `_take`, where every split has values of its own, if any."""
+    return None if values is None else jnp.take_along_axis(values, rows[:, None], axis=2)
 
 
 def _pull_curves(weights: Weights, share: Float[Array, ""]) -> Weights:

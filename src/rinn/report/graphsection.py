@@ -35,10 +35,8 @@ def say_graph(contents: Contents) -> Markup:
 
 def say_carries(contents: Contents) -> Markup:
     """Say whether the graph carries the data, where that is known, and how sure it is."""
-    known = [
-        contents.manifest[part] for part in ("comparison", "null") if part in contents.manifest
-    ]
-    return join([paragraph(part["sentence"]) for part in known])
+    parts = (contents.manifest.get(part) for part in ("covariates", "comparison", "null"))
+    return join([paragraph(part["sentence"]) for part in parts if part])
 
 
 def _write_controls(contents: Contents) -> Markup:

@@ -27,6 +27,11 @@ class Networks:
     engine: Engine = DESCENT
     autoencoder: bool = False
 
+    @property
+    def takes_covariates(self) -> bool:
+        """Whether its networks can be trained with an offset on their outputs."""
+        return self.engine is DESCENT
+
     def sees(self, problem: Problem) -> Problem:
         """What the networks learn from."""
         return see_outputs(problem) if self.autoencoder else problem

@@ -30,6 +30,7 @@ SERVED = {
     "edges.csv": CSV,
     "curves.csv": CSV,
     "activity.csv": CSV,
+    "covariates.csv": CSV,
     "effects.csv": CSV,
     "names.csv": CSV,
     "graph.edges.csv": CSV,

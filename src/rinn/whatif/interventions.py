@@ -120,6 +120,12 @@ def answer(
             "a what-if must set an input or a latent, or cut an edge, but nothing was given; name "
             "one with --do NAME=VALUE or --without SOURCE:TARGET"
         )
+    if model.adjusted:
+        raise InputError(
+            "RUN must be one without covariates for a what-if, but in this one they act on the "
+            "outputs beside the graph, which what-ifs do not know of yet; 'rinn activity' and "
+            "'rinn similar' need no covariates"
+        )
     check_names(model, inputs, latents, without)
     values, cautions = find_values(model, inputs, latents)
     moved = values | {name: _scale(model, name, values[name]) for name in inputs}

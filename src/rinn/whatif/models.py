@@ -57,6 +57,7 @@ class RunModel:
         y_scale: the same for the outputs.
         ranges: of inputs and latents; those that the folder says nothing of are missing.
         carries: whether the graph's network predicts as well as the free ones; None if unknown.
+        adjusted: whether covariates act on the outputs beside the graph.
     """
 
     inputs: tuple[str, ...]
@@ -68,6 +69,7 @@ class RunModel:
     y_scale: Scale
     ranges: Mapping[str, Range]
     carries: bool | None = None
+    adjusted: bool = False
 
     @property
     def latents(self) -> tuple[str, ...]:
@@ -126,6 +128,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         y_scale=y_scale,
         ranges=ranges,
         carries=(manifest.get("comparison") or {}).get("carries"),
+        adjusted="covariates" in notes,
     )
 
 

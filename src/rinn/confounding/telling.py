@@ -1,0 +1,99 @@
+"""What covariates do to the outputs, told apart from the graph: a table and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from rinn.cells import quote_some
+from rinn.confounding.coding import Covariates
+from rinn.confounding.models import fit_covariates
+
+if TYPE_CHECKING:
+    from rinn.problem import Problem
+
+COVARIATES = "covariates.csv"
+INTERCEPT = "(intercept)"
+
+
+def tabulate_covariates(
+    problem: Problem, covariates: Covariates, outputs: Sequence[str]
+) -> pd.DataFrame:
+    """List what each covariate alone does to each output, fitted outside the test set.
+
+    Args:
+        problem: the data.
+        covariates: of its samples.
+        outputs: their names.
+
+    Returns:
+        The table of covariates.csv: `output`, `covariate`, `level`, `reference`, `coefficient` and
+        `standard_error`. Coefficients are log odds for binary outputs and in the user's units for
+        others: a level's against the reference, a number's for one of its standard deviations.
+    """
+    rows = np.sort(problem.seen)
+    model = fit_covariates(covariates.take(rows).numbers, problem.y[:, rows].T, problem.loss)
+    scale = problem.y_scale.spread if problem.loss == "mse" else np.ones(len(outputs))
+    centre = problem.y_scale.centre if problem.loss == "mse" else np.zeros(len(outputs))
+    references = {c.name: c.levels[0] if c.levels else "" for c in covariates.codings}
+    columns = [(INTERCEPT, "", ""), *((n, lv, references[n]) for n, lv in covariates.columns)]
+    found = []
+    for o, output in enumerate(outputs):
+        for c, place in enumerate(columns):
+            coefficient = model.coefficients[c, o] * scale[o] + (0 if c else centre[o])
+            found.append((output, *place, coefficient, model.errors[c, o] * scale[o]))
+    names = ["output", "covariate", "level", "reference", "coefficient", "standard_error"]
+    return pd.DataFrame(found, columns=pd.Index(names))
+
+
+def sum_up_covariates(problem: Problem, covariates: Covariates) -> dict[str, Any]:
+    """Say how much of the outputs the covariates alone explain, for the manifest.
+
+    The share is 1 - L(covariates) / L(mean), where L is the loss summed over the outputs and the
+    validation samples of both splits, and covariates and mean know the training samples alone.
+
+    Args:
+        problem: the data.
+        covariates: of its samples.
+
+    Returns:
+        `names`, `columns`, `share`, `sentence` and `notes`.
+    """
+    share = _find_share(problem)
+    what = "deviance" if problem.loss == "bce" else "variance"
+    names = quote_some(covariates.names).replace("'", "")
+    return {
+        "names": list(covariates.names),
+        "columns": [{"covariate": name, "level": level} for name, level in covariates.columns],
+        "share": share,
+        "sentence": (
+            f"Covariates alone ({names}) explain {100 * max(share, 0.0):.0f} % of the outputs' "
+            f"{what} in held-out samples; they act on the outputs directly and are no part of the "
+            f"graph."
+        ),
+        "notes": list(covariates.notes),
+    }
+
+
+def _find_share(problem: Problem) -> float:
+    if problem.adjustment is None:
+        return 0.0
+    left = whole = 0.0
+    for split, offset in zip(problem.splits, problem.adjustment.offset, strict=True):
+        y = problem.y[:, split.validation].astype(np.float64)
+        mean = problem.y[:, split.train].mean(axis=1, dtype=np.float64)[:, None]
+        if problem.loss == "bce":
+            least = 1 / (2 * len(split.train))
+            mean = np.clip(mean, least, 1 - least)
+            mean = np.log(mean / (1 - mean))
+        left += _sum_losses(problem.loss, offset[:, split.validation].astype(np.float64), y)
+        whole += _sum_losses(problem.loss, np.broadcast_to(mean, y.shape), y)
+    return 1 - left / whole if whole > 0 else 0.0
+
+
+def _sum_losses(loss: str, raw: np.ndarray, y: np.ndarray) -> float:
+    each = (raw - y) ** 2 if loss == "mse" else np.logaddexp(0, raw) - y * raw
+    return float(each.sum())
