@@ -78,10 +78,10 @@ def test_plan_is_complete_and_always_the_same():
     assert len(cases) == len(set(cases))
     counts = {suite: sum(case.suite == suite for case in cases) for suite in bench.SUITES}
     assert counts == {
-        "paper": 4 * 5, "samples": 3 * 5 * 5, "tcga": 2 * 3, "random": 30, "null": 3 * 2 * 5,
+        "paper": 4 * 5, "samples": 3 * 5 * 5, "tcga": 2 * 5, "random": 30, "null": 3 * 2 * 5,
         "seeds": 2 * 5,
     }  # fmt: skip
-    seeds = {case.seed for case in cases if case.suite in ("paper", "samples", "null")}
+    seeds = {case.seed for case in cases if case.suite in ("paper", "samples", "tcga", "null")}
     assert seeds == {10, 11, 12, 13, 14}
     assert {case.search_seed for case in cases if case.suite == "seeds"} == set(range(5))
 
