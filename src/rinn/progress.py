@@ -1,4 +1,4 @@
-"""What a run shows while it trains: a bar on a terminal, plain lines elsewhere."""
+"""What a long job shows while it works: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -15,27 +16,29 @@ from rinn.cohorts import TrainedNet
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class TrainingProgress:
-    """Counts networks; use as a context, call with what the search reports."""
+class WorkProgress:
+    """A bar or lines for work of `whole` parts; use as a context, and call `show` as it goes on.
 
-    def __init__(self, total: int, console: Console, quiet: bool = False) -> None:
-        self.total, self.console, self.quiet = total, console, quiet
-        self.done, self.share, self.best = 0, 0.0, math.inf
+    A kind of work says by `_words` what is done, and by `_left` what a line adds to that.
+    """
+
+    def __init__(self, name: str, whole: float, console: Console, quiet: bool) -> None:
+        self.console, self.quiet = console, quiet
+        self._name, self._whole = name, whole
         self._printed = time.monotonic()
-        self._first: tuple[float, float] | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> TrainingProgress:
+    def __enter__(self) -> Self:
         if not self.quiet and self.console.is_terminal:
             columns = (
-                TextColumn("training"),
+                TextColumn(self._name),
                 BarColumn(),
                 TextColumn("{task.fields[words]}"),
                 TimeRemainingColumn(compact=True),
             )
             self._bar = Progress(*columns, console=self.console)
-            self._task = self._bar.add_task("training", total=1.0, words=self._words())
+            self._task = self._bar.add_task(self._name, total=self._whole, words=self._words())
             self._bar.start()
         return self
 
@@ -47,8 +50,42 @@ class TrainingProgress:
     ) -> None:
         if self._bar:
             self._bar.stop()
-        elif not self.quiet:
-            self.console.print(self._words(), soft_wrap=True)
+
+    def show(self, completed: float) -> None:
+        """Show how much is done: at once in a bar, now and then in lines."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=completed, words=self._words())
+        elif not self.quiet and time.monotonic() - self._printed > SECONDS_BETWEEN_LINES:
+            self._say(f"{self._words()}{self._left()}")
+            self._printed = time.monotonic()
+
+    def _say(self, words: str) -> None:
+        self.console.print(words, soft_wrap=True)
+
+    def _words(self) -> str:
+        raise NotImplementedError
+
+    def _left(self) -> str:
+        return ""
+
+
+class TrainingProgress(WorkProgress):
+    """Counts networks; use as a context, call with what the search reports."""
+
+    def __init__(self, total: int, console: Console, quiet: bool = False) -> None:
+        super().__init__("training", 1.0, console, quiet)
+        self.total, self.done, self.share, self.best = total, 0, 0.0, math.inf
+        self._first: tuple[float, float] | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if not self._bar and not self.quiet:
+            self._say(self._words())
 
     def __call__(self, nets: Sequence[TrainedNet], share: float) -> None:
         """Take note of newly finished networks and of the share of the work just done."""
@@ -58,11 +95,7 @@ class TrainingProgress:
         self._first = self._first or (time.monotonic(), self.share)
         losses = [net.validation_loss for net in nets if math.isfinite(net.validation_loss)]
         self.best = min([self.best, *losses])
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=self.share, words=self._words())
-        elif not self.quiet and time.monotonic() - self._printed > SECONDS_BETWEEN_LINES:
-            self.console.print(f"{self._words()}{self._left()}", soft_wrap=True)
-            self._printed = time.monotonic()
+        self.show(self.share)
 
     def _words(self) -> str:
         best = f", best validation loss {self.best:.4g}" if math.isfinite(self.best) else ""
