@@ -21,7 +21,8 @@ from rinn.files import replace_file
 from rinn.graphs import ROLES, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
-MORE_NUMBERS = ("q", "weight_spread", "loss_without", "loss_error")
+MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
+ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
 
 # XML 1.0 cannot hold these at all; a carriage return it would silently turn into a newline.
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -102,7 +103,8 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
 
     Returns:
         Columns source, target, source_role, target_role, weight, frequency, and those of
-        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none.
+        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; and
+        origin where each edge has one.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -129,6 +131,9 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     rows.sort(key=lambda row: (place(row[0]), place(row[1])))
     names = ["source", "target", "source_role", "target_role", *numbers]
     table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+    origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
+    if rows and all(isinstance(origin, str) for origin in origins):
+        table[ORIGIN] = origins
     if drawn is not None:
         table["drawn"] = [drawn.has_edge(row[0], row[1]) for row in rows]
     return table

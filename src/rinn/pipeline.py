@@ -13,12 +13,20 @@ import pandas as pd
 from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
 from rinn.config import NEAREST, RunSettings, Trial
-from rinn.consensus import measure_effects, read_consensus, regress_effects, wants_regression
+from rinn.consensus import (
+    Influence,
+    measure_effects,
+    read_consensus,
+    read_informed,
+    regress_effects,
+    wants_regression,
+)
 from rinn.consensus.effects import Effects
 from rinn.errors import InputError, TrainingError
 from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
 from rinn.graph import LatentGraph, vote_graph
 from rinn.graphs import by_role
+from rinn.knowledge import Knowledge, resolve
 from rinn.maps import NetMaps
 from rinn.matching import GraphScores, score_graph
 from rinn.problem import Problem, make_problem
@@ -36,7 +44,8 @@ class Fit:
 
     `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
     paper's choice. A strategy without networks has none of these, but graphs of its own
-    (`detected`); one whose networks know nothing of the inputs has no `refit`.
+    (`detected`); one whose networks know nothing of the inputs has no `refit`. `influence` is what
+    prior knowledge did, where there was some.
     """
 
     data: Data
@@ -52,6 +61,7 @@ class Fit:
     refit: Refit | None = None
     comparison: Comparison | None = None
     detected: Detected | None = None
+    influence: Influence | None = None
 
     @property
     def kept(self) -> list[TrainedNet]:
@@ -69,6 +79,7 @@ def fit_data(
     settings: RunSettings,
     devices: Sequence[jax.Device],
     *,
+    knowledge: Knowledge | None = None,
     refit: bool = True,
     saver: Saver | None = None,
     report: Callable[[Sequence[TrainedNet], float], None] | None = None,
@@ -79,6 +90,7 @@ def fit_data(
         data: the two tables.
         settings: of the run.
         devices: where to train.
+        knowledge: what is known of the inputs and outputs; it acts on the graph, not on networks.
         refit: whether to fit the graph as a network of its own.
         saver: see `run_search`.
         report: see `run_search`.
@@ -87,10 +99,11 @@ def fit_data(
         What was found.
 
     Raises:
-        InputError: the outputs are mixed.
+        InputError: the outputs are mixed, or the strategy cannot use what is known.
         TrainingError: every network diverged.
     """
     strategy = find_strategy(settings)
+    check_knowledge(knowledge, settings)
     problem, trials = plan_run(data, settings)
     if isinstance(strategy, Detection):
         return _detect(data, problem, strategy, settings)
@@ -103,7 +116,18 @@ def fit_data(
         saver=saver,
         report=report,
     )
-    return conclude(data, problem, nets, settings, refit=refit)
+    return conclude(data, problem, nets, settings, knowledge=knowledge, refit=refit)
+
+
+def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
+    """Raise InputError where there is prior knowledge and the strategy cannot use it."""
+    strategy = find_strategy(settings)
+    if knowledge and (not isinstance(strategy, Networks) or strategy.autoencoder):
+        raise InputError(
+            f"strategy must be rinn, dnn or esc for prior knowledge to act on, got "
+            f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
+            f"prior out"
+        )
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
@@ -138,6 +162,7 @@ def conclude(
     nets: Sequence[TrainedNet],
     settings: RunSettings,
     *,
+    knowledge: Knowledge | None = None,
     refit: bool = True,
 ) -> Fit:
     """From trained networks to the graph.
@@ -174,8 +199,13 @@ def conclude(
         return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
     wide = wants_regression(problem)
     effects = regress_effects(problem) if wide else measure_effects(kept, problem)
-    latent = read_consensus(effects, data.inputs, data.outputs, seed=settings.seed)
-    found = replace(found, latent=latent, effects=effects)
+    names, seed, influence = (data.inputs, data.outputs), settings.seed, None
+    if knowledge:
+        prior = resolve(knowledge, data).prior
+        latent, influence = read_informed(effects, *names, prior, seed=seed)
+    else:
+        latent = read_consensus(effects, *names, seed=seed)
+    found = replace(found, latent=latent, effects=effects, influence=influence)
     if not refit:
         return found
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)

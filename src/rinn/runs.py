@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import json
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import jax
 import networkx as nx
 from rich.console import Console
 
-from rinn.chance import NETWORKS, NullRound, fit_null, q_values, summarise_null
+from rinn.chance import NETWORKS, NullRound, assign_q, fit_null, summarise_null
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, Trial
 from rinn.confounding import sum_up_covariates, tabulate_covariates
@@ -27,10 +28,12 @@ from rinn.devices import find_devices
 from rinn.evaluation import map_trained
 from rinn.graphfiles import edges_table, load_graph, write_graph
 from rinn.graphs import ROLES, by_role, collapse
+from rinn.knowledge import Knowledge, Resolved, resolve
 from rinn.matching import score_graph
 from rinn.pairing import fingerprint, load_data
 from rinn.pipeline import (
     Fit,
+    check_knowledge,
     check_truth,
     fit_data,
     plan_run,
@@ -56,6 +59,8 @@ from rinn.store import (
 
 SECONDS_BETWEEN_TABLES = 2.0
 NULL = "null.json"
+PRIOR = "prior.json"
+MOST_SHOWN = 20  # contradictions that the manifest and the report list
 PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
 
 
@@ -78,6 +83,7 @@ def fit_run(
     device: str = "auto",
     truth_path: Path | None = None,
     covariates_path: Path | None = None,
+    knowledge: Knowledge | None = None,
     console: Console | None = None,
     quiet: bool = False,
     command: Sequence[str] | None = None,
@@ -95,6 +101,7 @@ def fit_run(
         device: auto, cpu or gpu.
         truth_path: a graph to score against; nothing else sees it.
         covariates_path: table of tissue, batch and the like, which act on the outputs directly.
+        knowledge: what is known of the inputs and outputs; another makes another run.
         console: where progress is shown.
         quiet: show nothing.
         command: the words that make this run again, for the manifest.
@@ -110,10 +117,15 @@ def fit_run(
     data = load_data(x_path, y_path, covariates_path)
     truth = _load_truth(truth_path, data)
     trials = plan_run(data, settings)[1]
+    check_knowledge(knowledge, settings)
+    known = resolve(knowledge, data) if knowledge else None
     devices = find_devices(device)
     manifest = _describe(data, settings, x_path, y_path, devices)
     if covariates_path is not None:
         manifest["tables"]["covariates"] = covariates_path.name
+    if knowledge and known:
+        manifest["data"] |= {"prior": known.prior.fingerprint()}
+        manifest["prior"] = _describe_prior(knowledge, known)
     manifest |= {"plan": _fingerprint_plan(trials), "command": list(command or [])}
     with open_run(out, manifest, trials) as run:
         stored = load_manifest(out)
@@ -123,9 +135,14 @@ def fit_run(
                 silent = quiet or not trials
                 with TrainingProgress(len(trials), console, silent) as progress:
                     report = _Follower(run, progress, clock)
-                    fit = fit_data(data, settings, devices, saver=run, report=report)
+                    fit = fit_data(
+                        data, settings, devices, knowledge=knowledge, saver=run, report=report
+                    )
                 if settings.null:
-                    manifest["null"] = _fit_null(run, fit, settings, devices, console, quiet)
+                    search = functools.partial(fit_data, refit=False, knowledge=knowledge)
+                    manifest["null"] = _fit_null(
+                        run, fit, settings, devices, console, quiet, search
+                    )
             finally:
                 clock.write()
             seconds = clock.seconds
@@ -143,6 +160,7 @@ def _fit_null(
     devices: Sequence[jax.Device],
     console: Console,
     quiet: bool,
+    search: Callable[..., Fit],
 ) -> dict[str, Any]:
     """Find out how much is chance, round by round, and give the edges their q-values."""
     path = run.folder / NULL
@@ -162,13 +180,19 @@ def _fit_null(
     total = (settings.null + 1) * min(NETWORKS, len(fit.nets))
     with TrainingProgress(total, console, quiet or not total) as progress:
         null = fit_null(
-            fit.data, settings, devices, settings.null, done=rounds, save=save, report=progress
+            fit.data,
+            settings,
+            devices,
+            settings.null,
+            done=rounds,
+            save=save,
+            report=progress,
+            fit=search,
         )
     drawn = fit.latent.graph
-    edges = list(drawn.edges)
-    found = q_values([drawn.edges[edge].get("frequency", 1.0) for edge in edges], null)
+    found = assign_q(drawn, null)
     for graph in (drawn, fit.latent.doubtful):
-        nx.set_edge_attributes(graph, dict(zip(edges, map(float, found), strict=True)), "q")
+        nx.set_edge_attributes(graph, found, "q")
     sentence = summarise_null(null, drawn)
     if fit.data.covariates:
         sentence = f"{sentence} {fit.data.covariates.permutation}"
@@ -291,6 +315,20 @@ def _describe(
     }
 
 
+def _describe_prior(knowledge: Knowledge, known: Resolved) -> dict[str, Any]:
+    return {
+        "files": dict(knowledge.files),
+        "account": list(known.account),
+        "options": {
+            "set_weight": knowledge.set_weight,
+            "network_steps": knowledge.steps,
+            "network_weight": knowledge.network_weight,
+            "network_directed": knowledge.is_directed,
+            "network_mask": knowledge.is_mask,
+        },
+    }
+
+
 def _fingerprint_plan(trials: Sequence[Trial]) -> str:
     """Sum up what a run trains: another release may plan the same settings differently."""
     plan = json.dumps([dataclasses.asdict(trial) for trial in trials])
@@ -339,6 +377,12 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
     test_of_ten = fit.test_of_ten.to_json() | about if fit.test_of_ten else None
     if fit.effects:
         run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
+    if fit.influence:
+        did = fit.influence.to_json()
+        run.write_json(PRIOR, did)
+        some = {name: did[name] for name in ("sentence", "counts", "silenced")}
+        some["contradictions"] = did["contradictions"][:MOST_SHOWN]
+        manifest = manifest | {"prior": manifest.get("prior", {}) | some}
     if fit.refit and fit.comparison:
         run.write_json("refit.json", fit.refit.to_json())
         run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))

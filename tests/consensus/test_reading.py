@@ -207,7 +207,7 @@ def fake_searches(monkeypatch, first, shaken):
     """Let the searches find these sets of outputs, each input acting on the first of them."""
     turns = iter([first, *shaken])
 
-    def find(effects, start=(), noise=None):
+    def find(effects, start=(), noise=None, prior=None):
         latents = next(turns)
         below = [[k for k, p in enumerate(latents) if p != q and p & ~q == 0] for q in latents]
         direct = []

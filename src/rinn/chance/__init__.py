@@ -7,7 +7,7 @@ permuted copies of inputs beside the real ones, are a second opinion, in data wh
 something to find.
 """
 
-from rinn.chance.counting import expected_by_chance, q_values
+from rinn.chance.counting import assign_q, expected_by_chance, q_values
 from rinn.chance.records import DECOY_ROUND, Null, NullRound
 from rinn.chance.rounds import (
     MOST_DECOYS,
@@ -27,6 +27,7 @@ __all__ = [
     "Null",
     "NullRound",
     "add_decoys",
+    "assign_q",
     "expected_by_chance",
     "fit_null",
     "fit_round",

@@ -14,7 +14,9 @@ class NullRound:
     """What one search found where there was nothing, or among decoys (`number` is then -1).
 
     `frequencies` holds those of all edges that were found, drawn or not, in ascending order, and
-    `drawn` counts the drawn ones. Inputs and decoys are connected where an edge is drawn from them.
+    `drawn` counts the drawn ones. Edges that owe their place to prior knowledge are in `owed`
+    instead; those that it orders, whatever the data say, are in none of these. Inputs and
+    decoys are connected where an edge is drawn from them.
     """
 
     number: int
@@ -26,15 +28,19 @@ class NullRound:
     connected_inputs: int
     decoys: int = 0
     connected_decoys: int = 0
+    owed: tuple[float, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The round by name, ready for `json.dumps`."""
-        return dataclasses.asdict(self) | {"frequencies": list(self.frequencies)}
+        plain = dataclasses.asdict(self) | {"frequencies": list(self.frequencies)}
+        owed = list(plain.pop("owed"))
+        return plain | ({"owed": owed} if owed else {})
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> NullRound:
         """Read what `to_json` wrote."""
-        return cls(**value | {"frequencies": tuple(value["frequencies"])})
+        shares = {name: tuple(value.get(name, ())) for name in ("frequencies", "owed")}
+        return cls(**value | shares)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ import jax
 import networkx as nx
 import numpy as np
 
-from rinn.chance.counting import list_frequencies
+from rinn.chance.counting import find_origin, list_frequencies
 from rinn.chance.records import DECOY_ROUND, Null, NullRound
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, check_number
+from rinn.consensus.influence import DATA, PRIOR
 from rinn.errors import InputError
 from rinn.pipeline import Fit, fit_data, plan_run
 from rinn.records import Data
@@ -138,7 +139,8 @@ def fit_round(
         seed=seed,
         networks=_count_networks(settings),
         frequencies=tuple(sorted(list_frequencies(latent.doubtful))),
-        drawn=latent.graph.number_of_edges(),
+        owed=tuple(sorted(list_frequencies(latent.doubtful, PRIOR))),
+        drawn=sum(len(list_frequencies(latent.graph, origin)) for origin in (DATA, PRIOR)),
         inputs=len(data.inputs),
         connected_inputs=_count_connected(latent.graph, data.inputs),
         decoys=len(decoys),
@@ -264,4 +266,5 @@ def _share_report(report: Report | None, fits: int) -> Report:
 
 
 def _count_connected(graph: nx.DiGraph, names: Sequence[str]) -> int:
-    return sum(name in graph and graph.out_degree(name) > 0 for name in names)
+    found = {edge[0] for edge in graph.edges if find_origin(graph, edge) in (DATA, PRIOR)}
+    return sum(name in found for name in names)

@@ -6,7 +6,7 @@ import math
 
 import networkx as nx
 
-from rinn.chance.counting import list_frequencies, q_values
+from rinn.chance.counting import assign_q
 from rinn.chance.records import Null
 
 LEVEL = 0.05
@@ -33,7 +33,7 @@ def summarise_null(null: Null, graph: nx.DiGraph) -> str:
 5 edges of this graph have q at most 0.04. Of 4 decoy inputs, permuted copies of real ones, none \
 was connected; of the 4 real inputs beside them, all were.
     """
-    q = q_values(list_frequencies(graph), null).tolist()
+    q = list(assign_q(graph, null).values())
     return f"{_tell_drawn(null)}; {_tell_edges(q)}. {_tell_decoys(null)}."
 
 

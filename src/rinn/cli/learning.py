@@ -8,7 +8,22 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from rinn.cli.options import Covariates, Device, Quiet, Seed, Trials, say
+from rinn.cli.options import (
+    Covariates,
+    Device,
+    Directed,
+    GeneSets,
+    Mask,
+    Prior,
+    Quiet,
+    Seed,
+    SetWeight,
+    SifNetwork,
+    SifWeight,
+    Steps,
+    Trials,
+    say,
+)
 from rinn.errors import TrainingError
 
 
@@ -58,10 +73,19 @@ def fit(
     alpha_sober: Annotated[
         float | None, typer.Option(help="dm: level of the tests of edges between latents.")
     ] = None,
+    prior: Prior = None,
+    gene_sets: GeneSets = None,
+    set_weight: SetWeight = 1.0,
+    network: SifNetwork = None,
+    network_steps: Steps = 3,
+    network_weight: SifWeight = 1.0,
+    network_directed: Directed = False,
+    network_mask: Mask = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn the latent graph between two tables; everything found goes into a run folder."""
     from rinn.config import RunSettings
+    from rinn.knowledge import load_knowledge
 
     settings = RunSettings(
         strategy=strategy,
@@ -75,7 +99,17 @@ def fit(
         alpha_pc=alpha_pc,
         alpha_sober=alpha_sober,
     )
-    _fit(x, y, out, settings, device, truth, quiet, context.obj, covariates)
+    knowledge = load_knowledge(
+        prior,
+        gene_sets=gene_sets,
+        set_weight=set_weight,
+        network=network,
+        steps=network_steps,
+        network_weight=network_weight,
+        is_directed=network_directed,
+        is_mask=network_mask,
+    )
+    _fit(x, y, out, settings, device, truth, quiet, context.obj, covariates, knowledge)
 
 
 def demo(
@@ -163,6 +197,7 @@ def _fit(
     quiet: bool,
     command: list[str],
     covariates: Path | None = None,
+    knowledge: Any = None,
 ) -> None:
     from rinn.cautions import warn_of_size
     from rinn.runs import fit_run
@@ -176,6 +211,7 @@ def _fit(
         device=device,
         truth_path=truth,
         covariates_path=covariates,
+        knowledge=knowledge,
         quiet=quiet,
         command=command,
     )
@@ -190,7 +226,9 @@ def _fit(
         console.print(words, markup=False, highlight=False)
     show_graph(found.graph, console)
     show_test(found.manifest["test"], console)
-    for part in ("covariates", "comparison", "null"):
+    for line in found.manifest.get("prior", {}).get("account", ()):
+        console.print(line, markup=False, highlight=False)
+    for part in ("covariates", "prior", "comparison", "null"):
         if part in found.manifest:
             console.print(found.manifest[part]["sentence"], markup=False, highlight=False)
     if truth is not None:

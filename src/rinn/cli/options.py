@@ -21,6 +21,25 @@ Covariates = Annotated[
         "directly, and latents need not stand for them."
     ),
 ]
+Prior = Annotated[
+    Path | None,
+    typer.Option(help="What is known: must, mustnot, together, apart, level; csv, tsv or json."),
+]
+GeneSets = Annotated[
+    Path | None, typer.Option(help="GMT sets: members share latents more cheaply.")
+]
+SetWeight = Annotated[float, typer.Option(help="How much more cheaply, in log odds.")]
+SifNetwork = Annotated[
+    Path | None, typer.Option(help="SIF network: pairs without a way in it are less likely.")
+]
+Steps = Annotated[int, typer.Option(help="The most steps of such a way.")]
+SifWeight = Annotated[float, typer.Option(help="How much less likely, in log odds.")]
+Directed = Annotated[
+    bool, typer.Option("--network-directed", help="Ways follow the edges' direction.")
+]
+Mask = Annotated[
+    bool, typer.Option("--network-mask", help="Rule pairs without a way out altogether.")
+]
 Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or gpu.")]
 
 

@@ -8,6 +8,8 @@ latent and edge carries the share of these searches that found it.
 
 from rinn.consensus.effects import Effects, measure_effects
 from rinn.consensus.evidence import find_noise, pool_effects, weigh_effects
+from rinn.consensus.influence import Influence, read_informed
+from rinn.consensus.prior import Prior, make_prior
 from rinn.consensus.reading import read_consensus
 from rinn.consensus.regression import regress_effects, wants_regression
 from rinn.consensus.smallest import Found, find_smallest
@@ -15,11 +17,15 @@ from rinn.consensus.smallest import Found, find_smallest
 __all__ = [
     "Effects",
     "Found",
+    "Influence",
+    "Prior",
     "find_noise",
     "find_smallest",
+    "make_prior",
     "measure_effects",
     "pool_effects",
     "read_consensus",
+    "read_informed",
     "regress_effects",
     "wants_regression",
     "weigh_effects",

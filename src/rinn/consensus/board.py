@@ -123,9 +123,15 @@ class Board:
                 continue
             below = self.cover(pattern, patterns)
             reached.update(below)
-            edges = len(below) + (pattern & ~unite(below)).bit_count()
+            direct = pattern & ~unite(below)
+            edges = len(below) + direct.bit_count()
             total -= self.price * (edges + (LATENT if pattern in own else ORPHAN))
+            total += self.discount(direct)
         return total
+
+    def discount(self, direct: Pattern) -> float:
+        """How much cheaper the edges from one latent to these outputs are than their price."""
+        return 0.0
 
 
 def list_outputs(pattern: Pattern) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -11,6 +12,7 @@ from jaxtyping import Float
 
 from rinn.consensus.effects import Effects
 from rinn.consensus.evidence import find_noise
+from rinn.consensus.prior import Prior
 from rinn.consensus.smallest import MANY_PAIRS, Found, Pattern, find_smallest, join_latents
 from rinn.graph import LatentGraph
 from rinn.graphs import name_latents
@@ -23,12 +25,26 @@ OVERLAP = 0.5
 Edge = tuple[str, str]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A graph, and what the searches behind it found.
+
+    `patterns` are the outputs of each latent by its name, the drawn ones first; `paths` the share
+    of repeated searches in which one node leads to another.
+    """
+
+    latent: LatentGraph
+    patterns: dict[str, Pattern]
+    paths: dict[Edge, float]
+
+
 def read_consensus(
     effects: Effects,
     inputs: Sequence[str],
     outputs: Sequence[str],
     *,
     seed: int = 0,
+    prior: Prior | None = None,
 ) -> LatentGraph:
     """Read one graph out of the effects of several networks.
 
@@ -44,6 +60,7 @@ def read_consensus(
         inputs: names.
         outputs: names.
         seed: of the shaking.
+        prior: what is known of these inputs and outputs; it takes part in every search.
 
     Returns:
         The graph; latents have `frequency`, and `effects`: what one standard deviation of their
@@ -57,13 +74,24 @@ def read_consensus(
         >>> sorted(found.graph.edges("L1")), found.graph.edges["a", "L1"]["frequency"]
         ([('L1', 'w'), ('L1', 'x'), ('L1', 'y')], 1.0)
     """
+    return read_searches(effects, inputs, outputs, seed, prior).latent
+
+
+def read_searches(
+    effects: Effects,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    seed: int = 0,
+    prior: Prior | None = None,
+) -> Reading:
+    """Do what `read_consensus` does, and keep what the searches found."""
     noise = find_noise(effects.all)
-    first = find_smallest(effects.all, noise=noise)
+    first = find_smallest(effects.all, noise=noise, prior=prior)
     # A large graph is only mended as the evidence is shaken: to build it anew takes minutes.
     start = first.latents if effects.all.size > MANY_PAIRS else ()
-    shaken = [find_smallest(shaken, start, noise) for shaken in _shake(effects, seed)]
+    shaken = [find_smallest(shaken, start, noise, prior) for shaken in _shake(effects, seed)]
     counts: Counter[Pattern] = Counter()
-    matches = [_match(first.latents, found.latents) for found in shaken]
+    matches = [match_latents(first.latents, found.latents) for found in shaken]
     for found, match in zip(shaken, matches, strict=True):
         counts.update({match.get(pattern, pattern) for pattern in found.latents})
     share = {pattern: counts[pattern] / SHAKES for pattern in {*first.latents, *counts}}
@@ -78,7 +106,7 @@ def read_consensus(
         edges = set(_list_edges(found, own, inputs, outputs))
         direct |= edges
         paths.update(set(_list_paths(edges)))
-    main = set(_list_edges(join_latents(effects.all, drawn), names, inputs, outputs))
+    main = set(_list_edges(join_latents(effects.all, drawn, prior), names, inputs, outputs))
     doubtful = _start(inputs, outputs)
     for pattern in [*drawn, *others]:
         doubtful.add_node(names[pattern], role="latent", frequency=share[pattern])
@@ -88,7 +116,8 @@ def read_consensus(
     kept = [e for e in main if e[0] not in sources or paths[e] >= LINE * SHAKES]
     graph = _draw(doubtful, kept, [names[pattern] for pattern in drawn], inputs, outputs)
     _add_effects(graph, effects, inputs, outputs)
-    return LatentGraph(graph, doubtful)
+    shares = {edge: count / SHAKES for edge, count in paths.items()}
+    return Reading(LatentGraph(graph, doubtful), {names[p]: p for p in [*drawn, *others]}, shares)
 
 
 def _shake(effects: Effects, seed: int) -> Iterator[Float[np.ndarray, "input output"]]:
@@ -103,7 +132,7 @@ def _shake(effects: Effects, seed: int) -> Iterator[Float[np.ndarray, "input out
         yield effects.all + moved + rng.standard_normal(effects.all.shape)
 
 
-def _match(known: Sequence[Pattern], found: Sequence[Pattern]) -> dict[Pattern, Pattern]:
+def match_latents(known: Sequence[Pattern], found: Sequence[Pattern]) -> dict[Pattern, Pattern]:
     """Which known latent each found one is: the nearest, each once."""
     pairs = sorted(
         ((one ^ other).bit_count(), place, other)

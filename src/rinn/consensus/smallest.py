@@ -18,6 +18,8 @@ from jaxtyping import Float
 
 from rinn.consensus.board import FEWEST_OUTPUTS, LATENT, Board, Pattern, list_outputs, unite
 from rinn.consensus.evidence import find_noise, pool_effects, weigh_effects
+from rinn.consensus.informed import open_board, propose_together
+from rinn.consensus.prior import Prior
 
 LEAST_PRICE = 2.0
 NEIGHBOURS = 5
@@ -51,6 +53,7 @@ def find_smallest(
     effects: Float[np.ndarray, "input output"],
     start: Sequence[Pattern] = (),
     noise: float | None = None,
+    prior: Prior | None = None,
 ) -> Found:
     """Search for the graph with the best balance of evidence and number of edges.
 
@@ -61,6 +64,7 @@ def find_smallest(
         effects: in units of their sampling error, with their signs.
         start: latents to mend, in place of a search from none.
         noise: the size of effects that are none; found from the effects by default.
+        prior: what is known of these inputs and outputs beside the effects.
 
     Returns:
         The graph; latents that no input reaches are left out.
@@ -74,21 +78,28 @@ def find_smallest(
     price = _find_price(effects)
     own = weigh_effects(effects, noise)
     shared, found = own.copy(), set()
-    for rows, columns in _find_parts(own, price):
+    known, company = (own, 0.0) if prior is None else (prior.add(own), prior.company)
+    for rows, columns in _find_parts(known, price, company):
         within = [_project(pattern, columns) for pattern in start]
         within = [pattern for pattern in within if pattern.bit_count() >= FEWEST_OUTPUTS]
         part = np.ix_(rows, columns)
-        shared[part], patterns = _search(own[part], effects[part], noise, price, within)
+        some = prior and prior.take(rows, columns)
+        shared[part], patterns = _search(own[part], effects[part], noise, price, within, some)
         found |= {sum(1 << int(columns[o]) for o in list_outputs(p)) for p in patterns}
-    return join(Board(shared, price), sorted(found))
+    return join(open_board(shared, price, prior), sorted(found))
 
 
-def join_latents(effects: Float[np.ndarray, "input output"], patterns: Sequence[Pattern]) -> Found:
+def join_latents(
+    effects: Float[np.ndarray, "input output"],
+    patterns: Sequence[Pattern],
+    prior: Prior | None = None,
+) -> Found:
     """Join given latents with inputs, outputs and each other.
 
     Args:
         effects: in units of their sampling error, with their signs.
         patterns: the outputs of each latent.
+        prior: what is known of these inputs and outputs beside the effects.
 
     Returns:
         The graph; latents that no input reaches are left out.
@@ -99,9 +110,9 @@ def join_latents(effects: Float[np.ndarray, "input output"], patterns: Sequence[
     """
     noise = find_noise(effects)
     own = weigh_effects(effects, noise)
-    alone = Board(own, _find_price(effects))
+    alone = open_board(own, _find_price(effects), prior)
     shared = _share(own, effects, noise, alone.attach(patterns)[1])[0]
-    return join(Board(shared, alone.price), patterns)
+    return join(open_board(shared, alone.price, prior), patterns)
 
 
 def _find_price(effects: Float[np.ndarray, "input output"]) -> float:
@@ -110,14 +121,16 @@ def _find_price(effects: Float[np.ndarray, "input output"]) -> float:
 
 
 def _find_parts(
-    evidence: Float[np.ndarray, "input output"], price: float
+    evidence: Float[np.ndarray, "input output"],
+    price: float,
+    company: Float[np.ndarray, " input"] | float = 0.0,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Inputs and outputs that are searched together.
 
     In a large table those that clear effects join; what has none is left out. A small one is
     searched as a whole, but for inputs that have no evidence to pay with.
     """
-    hopeful = np.maximum(evidence, 0).sum(axis=1) > HOPEFUL * price
+    hopeful = np.maximum(evidence, 0).sum(axis=1) + company > HOPEFUL * price
     if evidence.size <= MANY_PAIRS:
         return [(np.flatnonzero(hopeful), np.arange(evidence.shape[1]))]
     clear = np.argwhere((evidence > price) & hopeful[:, None])
@@ -141,18 +154,21 @@ def _search(
     noise: float,
     price: float,
     start: Sequence[Pattern],
+    prior: Prior | None,
 ) -> tuple[Float[np.ndarray, "input output"], tuple[Pattern, ...]]:
     """Search among some inputs and outputs: the evidence as it was pooled, and the latents."""
-    alone = Board(own, price)
+    alone = open_board(own, price, prior)
     if start:
         shared = _share(own, effects, noise, alone.attach(start)[1])[0]
-        return shared, _change_each(Board(shared, price), tuple(start))
-    candidates = _propose(own, price)
+        return shared, _change_each(open_board(shared, price, prior), tuple(start))
+    candidates = _propose(alone.evidence, price)
+    if prior is not None:
+        candidates |= propose_together(effects, noise, prior)
     shared, patterns = own, _climb(alone, candidates)
     for _ in range(POOLINGS):
         shared, more = _share(own, effects, noise, alone.attach(patterns)[1])
         before = set(patterns)
-        patterns = _climb(Board(shared, price), candidates | more, patterns)
+        patterns = _climb(open_board(shared, price, prior), candidates | more, patterns)
         if set(patterns) == before:
             break
     return shared, patterns

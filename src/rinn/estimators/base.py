@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +18,9 @@ from rinn.devices import find_devices
 from rinn.errors import InputError
 from rinn.frames import find_names, match_rows
 from rinn.graphs import by_role
+from rinn.knowledge import Knowledge, load_knowledge, resolve
 from rinn.pairing import MIN_SAMPLES, pair_tables
-from rinn.pipeline import Fit, fit_data, plan_run
+from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
 from rinn.progress import TrainingProgress
 from rinn.records import Data
 from rinn.tables import Table
@@ -44,6 +46,7 @@ class GraphEstimator(BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         min_samples: int = MIN_SAMPLES,
         verbose: bool = False,
+        prior: Knowledge | str | os.PathLike[str] | None = None,
     ) -> None:
         self.budget = budget
         self.trials = trials
@@ -55,6 +58,7 @@ class GraphEstimator(BaseEstimator):
         self.random_state = random_state
         self.min_samples = min_samples
         self.verbose = verbose
+        self.prior = prior
 
     def fit(self, X: Any, Y: Any, covariates: Any = None) -> Self:
         """Search, select, and read one latent graph out of what was selected.
@@ -74,6 +78,7 @@ class GraphEstimator(BaseEstimator):
         """
         settings = self._check_parameters()
         data = self._check_tables(X, Y, covariates)
+        self._check_prior(data, settings)
         fit = self._search(data, settings)
         self.graph_ = fit.latent.graph
         self.latents_ = by_role(fit.latent.graph, "latent")
@@ -87,7 +92,17 @@ class GraphEstimator(BaseEstimator):
         total = len(plan_run(data, settings)[1])
         devices = find_devices(self.device)
         with TrainingProgress(total, Console(stderr=True), quiet=not self.verbose) as progress:
-            return fit_data(data, settings, devices, report=progress)
+            return fit_data(data, settings, devices, knowledge=self._read_prior(), report=progress)
+
+    def _check_prior(self, data: Data, settings: RunSettings) -> None:
+        """Refuse wrong prior knowledge before anything is trained."""
+        if knowledge := self._read_prior():
+            check_knowledge(knowledge, settings)
+            resolve(knowledge, data)
+
+    def _read_prior(self) -> Knowledge | None:
+        prior = getattr(self, "prior", None)
+        return load_knowledge(prior) if isinstance(prior, str | os.PathLike) else prior
 
     def _keep(self, fit: Fit) -> None:
         """Keep what only some strategies give."""
@@ -142,6 +157,7 @@ class NetworkEstimator(GraphEstimator):
         self.networks_ = fit.kept
         self.test_scores_ = fit.test
         self._loss = fit.problem.loss
+        self.influence_ = fit.influence
         self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
         self.covariates_ = fit.data.covariates.codings if fit.data.covariates else ()
         self._covariate_models = fit.problem.adjustment.models if fit.problem.adjustment else ()

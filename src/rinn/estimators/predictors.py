@@ -146,6 +146,8 @@ class RINN(Predictor):
             None or a RandomState draws one.
         min_samples: with fewer samples than this, `fit` refuses; at least 10.
         verbose: show the progress of the training on stderr.
+        prior: what is known of inputs and outputs by their names: a file that `rinn fit --prior`
+            takes, or what `rinn.knowledge.load_knowledge` made of several; None for nothing.
 
     Attributes:
         graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,
@@ -154,6 +156,7 @@ class RINN(Predictor):
         inputs_: names of the inputs in the graph; constant columns of X are not among them.
         outputs_: names of the outputs in the graph; constant columns of Y are not among them.
         refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
+        influence_: what the prior did to the graph; None without one.
         comparison_: how well that network predicts beside the free ones.
         networks_: the kept networks, the best first.
         trials_: DataFrame with one row for each trained network.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rinn.report.caveats import say_assumptions, say_caveats
 from rinn.report.chance import say_chance
 from rinn.report.contents import Contents
+from rinn.report.knowledge import say_knowledge
 from rinn.report.latents import say_latents
 from rinn.report.markup import Markup
 from rinn.report.networks import say_selection, say_settings
@@ -17,6 +18,7 @@ Section = Callable[[Contents], Markup]
 
 # How the list at the top of the page calls a section.
 SHORT = {
+    "Prior knowledge": "Prior",
     "How much is chance": "Chance",
     "Scores against the truth": "Truth",
     "Which networks were kept": "Networks",
@@ -32,8 +34,12 @@ def list_sections(contents: Contents) -> dict[str, Section]:
     chosen: dict[str, Section] = {"Which graph was chosen": say_settings}
     if contents.nets:
         chosen = {"Which networks were kept": say_selection}
+    known: dict[str, Section] = {}
+    if "prior" in contents.manifest:
+        known = {"Prior knowledge": say_knowledge}
     return {
         "Latents": say_latents,
+        **known,
         "How much is chance": say_chance,
         "Scores against the truth": say_scores,
         **chosen,
