@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rinn.config import SPLITS, NetSettings, Trial
@@ -20,6 +22,23 @@ def small_data(samples=200, inputs=4, outputs=3, binary=False, seed=0):
         tuple(f"{letter}{i}" for i in range(n)) for letter, n in (("x", inputs), ("y", outputs))
     ]
     return Data(x, y, *names)
+
+
+def mixed_data(samples=200, missing=0.1, seed=0):
+    """A number, a 0/1, a scattered count and a rare one, all caused by x; cells are missing."""
+    data = small_data(samples, outputs=4, seed=seed)
+    rng = np.random.default_rng([seed, 1])
+    z = (data.y - data.y.mean(axis=0)) / data.y.std(axis=0)
+    y = np.column_stack(
+        [
+            10 + 3 * z[:, 0],
+            rng.random(samples) < 1 / (1 + np.exp(-2 * z[:, 1])),
+            rng.poisson(np.exp(1 + 0.5 * z[:, 2]) * rng.gamma(4, 0.25, samples)),
+            rng.poisson(np.exp(-1 + 0.5 * z[:, 3])),
+        ]
+    ).astype(float)
+    y[rng.random(y.shape) < missing] = np.nan
+    return replace(data, y=y, kinds=(("y2", "count"), ("y3", "count")))
 
 
 def small_problem(**changes):

@@ -50,6 +50,7 @@ OPTIONS = {
         "--loss",
         "--truth",
         "--covariates",
+        "--kinds",
         "--alpha-pc",
         "--alpha-sober",
         "--prior",
@@ -362,7 +363,8 @@ class TestBadTables:
                 [f"{head},level", *(f"{line},{i / 7}" for i, line in enumerate(lines))]
             )
 
-        assert "Y must be either all 0/1 or all continuous" in refuse_tables(y=mix)
+        said = refuse_tables(y=mix, more=("--strategy", "dbn"))
+        assert "Y must be all 0/1 or all numbers for the strategy 'dbn', but is mixed" in said
 
     def test_nothing_but_constants(self, refuse_tables):
         def flatten(text):
@@ -386,7 +388,7 @@ class TestBadSettings:
                 "strategy must be one of rinn, dnn, dbn, esc, dm, got 'zebra'",
             ),
             (("--budget", "papers"), "did you mean 'paper'?"),
-            (("--loss", "mae"), "loss must be one of auto, bce, mse"),
+            (("--loss", "mae"), "loss must be one of auto, bce, mse, poisson"),
             (("--trials", "1"), "trials must be a whole number of at least 2, got 1"),
             (("--trials", "few"), "--trials"),
             (("--epochs", "0"), "epochs must be a whole number of at least 1, got 0"),

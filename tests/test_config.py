@@ -32,7 +32,7 @@ from rinn.errors import InputError
         (lambda: RunSettings(epochs=0), "epochs must be a whole number of at least 1, got 0"),
         (lambda: RunSettings(keep=0), "keep must be a whole number of at least 1, got 0"),
         (lambda: RunSettings(budget="papr"), "budget must be one of default, paper, got 'papr'"),
-        (lambda: RunSettings(loss="mae"), "loss must be one of auto, bce, mse, got 'mae'"),
+        (lambda: RunSettings(loss="mae"), "loss must be one of auto, bce, mse, poisson, got 'mae'"),
         (lambda: check_device("tpu"), "device must be one of auto, cpu, gpu, got 'tpu'"),
     ],
 )

@@ -120,7 +120,7 @@ def test_offset_leaves_nothing_of_the_tissue_in_training_samples(binary):
     problem = make_problem(data)
     assert problem.adjustment.offset.shape == (2, 3, 240)
     for s, split in enumerate(problem.splits):
-        expected = problem.adjustment.expect(problem.loss)[s]
+        expected = problem.adjustment.expected[s]
         left = (problem.y - expected)[:, split.train]
         pulled = RIDGE * problem.adjustment.models[s].coefficients[1:] if binary else 0.0
         found = data.covariates.numbers[split.train].T @ left.T  # [column, output]
@@ -179,7 +179,7 @@ def test_test_losses_include_the_offset(binary):
     nets = run_search(problem, trials_alike(1), CPU)
     test = problem.test
     offset = problem.adjustment.offset[:, :, test]
-    predicted = predict_samples(nets, problem.x[:, test], problem.loss, problem.y_scale, offset)
+    predicted = predict_samples(nets, problem.x[:, test], problem.likelihood, offset)
     losses = find_test_losses(nets, problem)
     scores = score_test(nets, problem)
     for place, net in enumerate(nets):

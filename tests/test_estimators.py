@@ -113,7 +113,7 @@ def test_prediction_is_the_mean_over_the_kept_networks_in_the_users_units(traine
     x, y = tables
     assert trained.score(x, y) > 0.8
     scaled = trained._x_scale.apply(x.to_numpy()).T.astype(np.float32)
-    each = predict_samples(trained.networks_, scaled, "mse", trained._y_scale)
+    each = predict_samples(trained.networks_, scaled, trained._likelihood)
     np.testing.assert_allclose(trained.predict(x), each.mean(axis=0), rtol=1e-4)
 
 
@@ -283,7 +283,7 @@ def test_verbose_shows_progress(tables, capsys):
         ({"trials": 1}, "trials must be a whole number of at least 2, got 1"),
         ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
         ({"keep": 2.5}, "keep must be a whole number of at least 1, got 2.5"),
-        ({"loss": "hinge"}, "loss must be one of auto, bce, mse, got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of auto, bce, mse, poisson, got 'hinge'"),
         ({"device": "tpu"}, "device must be one of auto, cpu, gpu, got 'tpu'"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"min_samples": 9}, "min_samples must be a whole number of at least 10, got 9"),

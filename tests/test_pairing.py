@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rinn.errors import InputError
-from rinn.pairing import as_data, fingerprint, load_data, outputs_kind, pair_tables
+from rinn.pairing import as_data, fingerprint, load_data, pair_tables
 from rinn.records import Data, Dropped
 from rinn.tables import Table
 
@@ -168,31 +168,6 @@ def test_arrays_get_names_and_stay_as_they_are():
     assert (data.inputs, data.outputs, data.samples) == (("x0", "x1"), ("y0",), None)
     data.x[:] = 0
     np.testing.assert_array_equal(x, before)
-
-
-@pytest.mark.parametrize(
-    ("columns", "kind"),
-    [
-        ([[0, 1], [1, 1]], "binary"),
-        ([[0.0, 1.0]], "binary"),
-        ([[0, 1, 2, 3], [1, 2, 0, 1]], "continuous"),
-        ([[0, 1, 2, 3], [1, 1, 0, 1]], "continuous"),  # counts, one of them small
-        ([[0.5, 1], [-1, 1]], "continuous"),
-    ],
-)
-def test_outputs_kind(columns, kind):
-    assert outputs_kind(np.array(columns).T, [f"y{n}" for n in range(len(columns))]) == kind
-
-
-def test_mixed_outputs():
-    y = np.column_stack([[0, 1]] * 4 + [[0, 2], [0.5, 1]])
-    with pytest.raises(InputError) as caught:
-        outputs_kind(y, ["a", "b", "c", "d", "e", "f"])
-    assert str(caught.value) == (
-        "Y must be either all 0/1 or all continuous, as mixed outputs are not supported yet, but "
-        "'a', 'b', 'c' and 1 more hold only 0 and 1 and 'e', 'f' do not; split Y into two tables, "
-        "or pass --loss mse"
-    )
 
 
 def test_fingerprint_is_the_same_on_each_platform():

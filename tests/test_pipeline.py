@@ -28,7 +28,7 @@ def test_test_scores_are_in_the_users_units(binary):
     data = small_data(binary=binary)
     problem = small_problem(binary=binary)
     net = a_net(problem)
-    (predicted,) = predict_samples([net], problem.x[:, problem.test], problem.loss, problem.y_scale)
+    (predicted,) = predict_samples([net], problem.x[:, problem.test], problem.likelihood)
     y = data.y[problem.test]
     scores = score_test([net], problem)
     if binary:

@@ -3,7 +3,7 @@ import pytest
 
 from networks import small_data
 from rinn.errors import InputError
-from rinn.problem import find_price, make_problem
+from rinn.problem import find_price, make_problem, weigh_known
 from rinn.records import Data
 
 
@@ -55,11 +55,53 @@ def test_cross_entropy_of_continuous_outputs():
         make_problem(small_data(), loss="bce")
 
 
-def test_mixed_outputs_are_refused():
+def test_outputs_of_several_kinds_are_standardised():
     data = small_data()
     data.y[:, 0] = data.y[:, 0] > 0
-    with pytest.raises(InputError, match="mixed outputs are not supported yet"):
-        make_problem(data)
+    problem = make_problem(data)
+    assert problem.loss == "mixed"
+    assert problem.likelihood.kinds[:2] == ("binary", "number")
+    np.testing.assert_allclose(problem.y[:, problem.seen].mean(axis=1), 0, atol=1e-6)
+    np.testing.assert_allclose(problem.y[:, problem.seen].std(axis=1), 1, atol=1e-6)
+    assert make_problem(data, loss="mse").loss == "mse"
+
+
+def test_missing_outputs_are_zero_and_unknown():
+    data = small_data(samples=300)
+    whole = make_problem(data)
+    data.y[::3, 0] = np.nan
+    problem = make_problem(data)
+    assert whole.known is None
+    assert (problem.known == ~np.isnan(data.y.T)).all()
+    assert (problem.y[0, ::3] == 0).all()
+    assert (problem.y[1:] == whole.y[1:]).all()
+    seen = problem.known[0] & np.isin(np.arange(300), problem.seen)
+    assert problem.y_scale.centre[0] == pytest.approx(data.y[seen, 0].mean())
+    assert problem.y[0, seen].std() == pytest.approx(1, abs=1e-6)
+
+
+def test_known_values_count_the_same():
+    data = small_data(samples=300)
+    assert weigh_known(make_problem(data), np.arange(300)) == 1
+    data.y[::3, 0] = np.nan
+    problem = make_problem(data)
+    weight = weigh_known(problem, np.arange(300))
+    assert weight.mean() == pytest.approx(1)
+    assert (weight[~problem.known] == 0).all()
+    assert np.ptp(weight[problem.known]) == 0
+
+
+def test_the_price_does_not_see_missing_values():
+    data = small_data(samples=300)
+    before = find_price(make_problem(data))
+    data.y[::3] = np.nan
+    half = make_problem(data)
+    x, y = half.x[:, half.seen], half.y[:, half.seen]
+    known = half.known[0, half.seen]
+    x = (x - x.mean(axis=1, keepdims=True))[:, known]
+    slopes = 2 * np.abs(x @ y[:, known].T) / known.sum() / len(y)
+    assert find_price(half) == pytest.approx(slopes.max(), rel=1e-5)
+    assert find_price(half) == pytest.approx(before, rel=0.3)
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.7, -9.9658])

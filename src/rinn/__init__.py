@@ -38,15 +38,31 @@ if TYPE_CHECKING:
     from rinn.export import export_graph as export_graph
     from rinn.graphfiles import load_graph as load_graph
     from rinn.graphfiles import write_graph as write_graph
+    from rinn.knowledge import Knowledge as Knowledge
+    from rinn.knowledge import load_knowledge as load_knowledge
     from rinn.maps import map_net as map_net
     from rinn.matching import score_graph as score_graph
+    from rinn.meaning import compare_inputs as compare_inputs
+    from rinn.meaning import enrich_latents as enrich_latents
+    from rinn.meaning import load_effects as load_effects
+    from rinn.meaning import load_gmt as load_gmt
     from rinn.nets.redundant import Weights as Weights
     from rinn.pairing import as_data as as_data
     from rinn.pairing import load_data as load_data
     from rinn.pipeline import Fit as Fit
     from rinn.pipeline import fit_data as fit_data
+    from rinn.preparing import PrepareSettings as PrepareSettings
+    from rinn.preparing import Sources as Sources
+    from rinn.preparing import prepare as prepare
     from rinn.problem import Problem as Problem
     from rinn.problem import make_problem as make_problem
+    from rinn.readers import load_cbioportal as load_cbioportal
+    from rinn.readers import load_gct as load_gct
+    from rinn.readers import load_gistic as load_gistic
+    from rinn.readers import load_h5ad as load_h5ad
+    from rinn.readers import load_maf as load_maf
+    from rinn.readers import load_xena as load_xena
+    from rinn.readers import match_readings as match_readings
     from rinn.records import Data as Data
     from rinn.refitting import compare_losses as compare_losses
     from rinn.refitting import refit_graph as refit_graph
@@ -59,6 +75,15 @@ if TYPE_CHECKING:
     from rinn.simulation import make_dataset as make_dataset
     from rinn.simulation import write_simulation as write_simulation
     from rinn.strategies import plan_trials as plan_trials
+    from rinn.tci import TciSettings as TciSettings
+    from rinn.tci import as_events as as_events
+    from rinn.tci import find_drivers as find_drivers
+    from rinn.tci import load_events as load_events
+    from rinn.whatif import Prediction as Prediction
+    from rinn.whatif import RunModel as RunModel
+    from rinn.whatif import find_activity as find_activity
+    from rinn.whatif import load_model as load_model
+    from rinn.whatif import predict_do as predict_do
 
     __version__: str
 
@@ -102,6 +127,25 @@ _HOMES = {
     "load_graph": "graphfiles",
     "write_graph": "graphfiles",
     "export_graph": "export",
+    "load_knowledge": "knowledge",
+    "load_model": "whatif",
+    "predict_do": "whatif",
+    "find_activity": "whatif",
+    "load_gmt": "meaning",
+    "enrich_latents": "meaning",
+    "load_effects": "meaning",
+    "compare_inputs": "meaning",
+    "load_maf": "readers",
+    "load_gistic": "readers",
+    "load_cbioportal": "readers",
+    "load_xena": "readers",
+    "load_gct": "readers",
+    "load_h5ad": "readers",
+    "match_readings": "readers",
+    "prepare": "preparing",
+    "load_events": "tci",
+    "as_events": "tci",
+    "find_drivers": "tci",
     "Data": "records",
     "Problem": "problem",
     "NetSettings": "config",
@@ -117,6 +161,12 @@ _HOMES = {
     "DataComparison": "causal",
     "PairTest": "causal",
     "Statement": "causal",
+    "Knowledge": "knowledge",
+    "PrepareSettings": "preparing",
+    "Sources": "preparing",
+    "TciSettings": "tci",
+    "Prediction": "whatif",
+    "RunModel": "whatif",
     "InputError": "errors",
 }
 

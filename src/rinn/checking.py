@@ -66,6 +66,7 @@ def check_file(
     path: str | os.PathLike[str],
     x: str | os.PathLike[str] | None = None,
     y: str | os.PathLike[str] | None = None,
+    covariates: str | os.PathLike[str] | None = None,
 ) -> CheckResult:
     """Check a graph file, or the graph of a run folder, beside data if tables are given.
 
@@ -73,6 +74,7 @@ def check_file(
         path: a graph as .json or .graphml, or a run folder.
         x: the table of inputs.
         y: the table of outputs for the same samples.
+        covariates: a table of tissue, batch and the like of these samples, to be held fixed.
 
     Returns:
         The findings.
@@ -94,9 +96,11 @@ def check_file(
     if (x is None) != (y is None):
         alone, other = ("x", "y") if y is None else ("y", "x")
         raise InputError(f"x and y must be given together, but {alone} came without {other}")
+    if covariates is not None and x is None:
+        raise InputError("covariates must come with x and y, the tables they are held fixed in")
     file = Path(path)
     graph = load_graph(file / "graph.json" if file.is_dir() else file)
-    data = None if x is None or y is None else load_data(x, y)
+    data = None if x is None or y is None else load_data(x, y, covariates)
     return check_causality(graph, data)
 
 
@@ -189,7 +193,8 @@ def _list_assumptions(result: CheckResult) -> Table:
 
 
 def _show_data(data: DataComparison, console: Console) -> None:
-    fixed = "all other inputs held fixed" if data.given == "inputs" else "nothing held fixed"
+    held = ["all other inputs"] if data.given == "inputs" else []
+    fixed = f"{' and '.join([*held, *data.covariates]) or 'nothing'} held fixed"
     _say(
         console,
         f"Data: {data.samples} samples, {data.pairs} pairs of input and output, {fixed}, "
@@ -199,7 +204,11 @@ def _show_data(data: DataComparison, console: Console) -> None:
     _list_pairs("in the graph but not seen in the data", data.silent, console)
     if data.untested:
         names = ", ".join(data.untested[:MOST_PAIRS])
-        _say(console, f"Not tested, since other inputs repeat them ({len(data.untested)}): {names}")
+        whose = "other inputs or covariates" if data.covariates else "other inputs"
+        _say(console, f"Not tested, since {whose} repeat them ({len(data.untested)}): {names}")
+    if data.few:
+        names = ", ".join(data.few[:MOST_PAIRS])
+        _say(console, f"Not tested, since too few values are known ({len(data.few)}): {names}")
     if data.unknown:
         names = ", ".join(data.unknown[:MOST_PAIRS])
         _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")

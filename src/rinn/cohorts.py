@@ -14,7 +14,7 @@ import numpy as np
 from rinn.config import NetSettings, Trial
 from rinn.curves import NO_CURVE, add_segment, read_curves
 from rinn.nets.redundant import Weights, draw_weights
-from rinn.problem import Problem
+from rinn.problem import Problem, weigh_known
 from rinn.training import (
     EXHAUSTED,
     RUNNING,
@@ -190,12 +190,13 @@ class Trainer:
         self.splits = sorted({trial.split for trial in cohort.trials})
         self.nets = [settings_of(trial) for trial in cohort.trials]
         self.width = max(_padded_width(net) for net in self.nets)
-        shared = (problem.x, problem.y, problem.y_scale.spread.astype(np.float32))
+        shared = (problem.x, problem.y, problem.likelihood.make_units())
         self.epochs = _segment_epochs(cohort, problem, device.platform)
         self._data = jax.device_put(shared, device)
         adjustment = problem.adjustment
         offset = None if adjustment is None else adjustment.offset[self.splits]
-        self._offset = jax.device_put(offset, device)
+        weight = None if problem.known is None else _weigh(problem)
+        self._beside = jax.device_put((offset, weight), device)
         self._held = jax.device_put(_hold(problem, self.splits), device)
         self._prepared: dict[int, jax.Array] = {}
 
@@ -235,7 +236,7 @@ class Trainer:
             *self._data,
             order,
             self._held,
-            self._offset,
+            *self._beside,
         )
         # While the device works: a GPU would wait for this at the start of the next segment.
         self._prepared = {end: self._order(end)}
@@ -405,4 +406,13 @@ def _hold(problem: Problem, splits: Sequence[int]) -> Held:
         own = problem.adjustment.offset[splits]  # [split, output, sample]
         parts = [values[:, places] for values, places in zip(own, rows, strict=True)]
         offset = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1, 3))
-    return Held(take(problem.x), take(problem.y), share, offset)
+    weight = None if problem.known is None else take(_weigh(problem))
+    return Held(take(problem.x), take(problem.y), share, offset, weight)
+
+
+def _weigh(problem: Problem) -> np.ndarray:
+    """What each known output of a sample counts beside the others outside the test set."""
+    weight = np.zeros(problem.y.shape, np.float32)
+    seen = np.sort(problem.seen)
+    weight[:, seen] = weigh_known(problem, seen)
+    return weight

@@ -12,7 +12,7 @@ from rinn.errors import InputError, suggest
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softplus")
 OPTIMISERS = ("adam", "rmsprop", "sgd")
 INITIALISERS = ("xavier", "he", "normal")
-LOSSES = ("auto", "bce", "mse")
+LOSSES = ("auto", "bce", "mse", "poisson")
 BUDGETS = ("default", "paper")
 DEVICES = ("auto", "cpu", "gpu")
 KINDS = ("redundant", "plain", "belief")

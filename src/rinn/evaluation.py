@@ -9,23 +9,24 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 from jaxtyping import Float
-from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from rinn.cohorts import TrainedNet
 from rinn.graph import NetView
+from rinn.likelihoods import BINARY, Likelihood
 from rinn.maps import NetMaps, map_net
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import activities, run_net
-from rinn.problem import Problem, Scale, add_offset
+from rinn.problem import Problem, add_offset, weigh_known
 
 
 @dataclass(frozen=True)
 class TestScores:
     """Error and AUROC of each network on the samples that no network has seen.
 
-    The error is the mean squared error in the user's units, or the binary cross-entropy; AUROC is
-    the mean over the outputs that show both classes, or None where outputs are continuous.
+    The error is the mean squared error in the user's units, the binary cross-entropy, or, where
+    there are outputs of several kinds, the mean deviance; AUROC is the mean over the outputs that
+    show both classes, or None where none does.
     """
 
     error: tuple[float, ...]
@@ -50,8 +51,7 @@ def predict_net(
 def predict_samples(
     nets: Sequence[TrainedNet],
     x: Float[np.ndarray, "input sample"],
-    loss: str,
-    y_scale: Scale,
+    likelihood: Likelihood,
     offset: Float[np.ndarray, "split output sample"] | None = None,
 ) -> Float[np.ndarray, "net sample output"]:
     """Predictions of each network in the user's units; probabilities for binary outputs.
@@ -61,7 +61,7 @@ def predict_samples(
     raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
     if offset is not None:
         raw = raw + np.stack([offset[net.trial.split].T for net in nets])
-    return expit(raw) if loss == "bce" else y_scale.undo(raw)
+    return likelihood.to_units(raw)
 
 
 def find_activities(
@@ -94,16 +94,19 @@ def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
     Returns:
         One error, and for binary outputs one AUROC, for each network.
     """
-    x, y = problem.x[:, problem.test], problem.y[:, problem.test].T.astype(np.float64)
+    x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
+    weight = weigh_known(problem, problem.test)
+    binary = problem.likelihood.find(BINARY)
     errors, areas = [], []
     for net in nets:
-        raw = _predict_test(net, problem, x).T  # [sample, output]
+        raw = _predict_test(net, problem, x)  # [output, sample]
         if problem.loss == "mse":
-            errors.append(float(np.mean(((raw - y) * problem.y_scale.spread) ** 2)))
-            continue
-        errors.append(float(np.mean(np.logaddexp(0, raw) - y * raw)))
-        areas.append(_auroc(y, raw))
-    known = problem.loss == "bce" and not np.isnan(areas).all()
+            each = ((raw - y) * problem.y_scale.spread[:, None]) ** 2
+        else:
+            each = problem.likelihood.measure(raw, y)
+        errors.append(float(np.mean(each * weight)))
+        areas.append(_auroc(problem, y[binary], raw[binary], binary))
+    known = binary.any() and not np.isnan(areas).all()
     return TestScores(tuple(errors), tuple(areas) if known else None)
 
 
@@ -112,11 +115,11 @@ def find_test_losses(
 ) -> Float[np.ndarray, "net sample"]:
     """The loss of each network for each test sample, in the networks' units."""
     x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
+    weight = weigh_known(problem, problem.test)
     losses = []
     for net in nets:
-        raw = _predict_test(net, problem, x)  # [output, sample]
-        each = (raw - y) ** 2 if problem.loss == "mse" else np.logaddexp(0, raw) - y * raw
-        losses.append(each.mean(axis=0))
+        each = problem.likelihood.measure(_predict_test(net, problem, x), y)  # [output, sample]
+        losses.append((each * weight).mean(axis=0))
     return np.stack(losses)
 
 
@@ -128,11 +131,22 @@ def _predict_test(
     return add_offset(problem, net.trial.split, problem.test, raw)
 
 
-def _auroc(y: Float[np.ndarray, "sample output"], raw: Float[np.ndarray, "sample output"]) -> float:
-    both = [o for o in range(y.shape[1]) if 0 < y[:, o].mean() < 1]
-    if not both:
-        return float("nan")
-    return float(np.mean([roc_auc_score(y[:, o], raw[:, o]) for o in both]))
+def _auroc(
+    problem: Problem,
+    y: Float[np.ndarray, "output sample"],
+    raw: Float[np.ndarray, "output sample"],
+    binary: np.ndarray,
+) -> float:
+    """The mean over binary outputs of which the test samples show both classes."""
+    known = np.ones(y.shape, bool)
+    if problem.known is not None:
+        known = problem.known[binary][:, problem.test]
+    areas = []
+    for value, guess, rows in zip(y, raw, known, strict=True):
+        is_one = value[rows] > 0  # whatever its scale, a 1 lies above its mean
+        if is_one.any() and not is_one.all():
+            areas.append(roc_auc_score(is_one, guess[rows]))
+    return float(np.mean(areas)) if areas else float("nan")
 
 
 def on_cpu() -> AbstractContextManager[object]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,23 +15,29 @@ import pandas as pd
 from rinn.cells import find_repeated, quote, quote_some
 from rinn.confounding import CovariateTable, code_covariates, load_covariates, make_covariates
 from rinn.errors import InputError
+from rinn.kinds import check_kinds, load_kinds
 from rinn.records import Data, Dropped
 from rinn.tables import Table, load_table, make_table
 
 MIN_SAMPLES = 50
+FEWEST_VALUES = 10  # of an output that is missing in other samples
 
 
 def load_data(
     x_path: str | os.PathLike[str],
     y_path: str | os.PathLike[str],
     covariates_path: str | os.PathLike[str] | None = None,
+    kinds_path: str | os.PathLike[str] | None = None,
 ) -> Data:
     r"""Read X and Y from two files, and covariates from a third, and match their samples.
+
+    Cells of Y may be empty.
 
     Args:
         x_path: the table of inputs, such as mutations; `load_table` says in which formats.
         y_path: the table of outputs, such as expression, for the same samples.
         covariates_path: a table of tissue, batch and the like; `load_covariates` says how.
+        kinds_path: which outputs are numbers, 0 or 1, or counts; `load_kinds` says how.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -50,7 +56,11 @@ def load_data(
         (('TP53',), ('CDKN1A',), ('s0', 's1'))
     """
     covariates = None if covariates_path is None else load_covariates(covariates_path)
-    return pair_tables(load_table(x_path, "X"), load_table(y_path, "Y"), covariates=covariates)
+    y = load_table(y_path, "Y", missing=True)
+    kinds = None
+    if kinds_path is not None:
+        kinds = check_kinds(load_kinds(kinds_path), y.columns, f"--kinds ({kinds_path})")
+    return pair_tables(load_table(x_path, "X"), y, covariates=covariates, kinds=kinds)
 
 
 def as_data(
@@ -59,6 +69,7 @@ def as_data(
     *,
     least: int = MIN_SAMPLES,
     covariates: Any = None,
+    kinds: Mapping[str, str] | pd.Series | None = None,
 ) -> Data:
     """Match X and Y from memory; both stay as they are.
 
@@ -70,12 +81,14 @@ def as_data(
         Y: the outputs, one row per sample.
         least: how many samples they must have in common.
         covariates: a DataFrame, Series or array of tissue, batch and the like, or None.
+        kinds: from names of outputs to number, binary or count; of the others their values tell.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
 
     Raises:
-        InputError: a table does not hold finite numbers, or the two do not fit together.
+        InputError: X does not hold finite numbers, Y holds others than finite numbers and NaN, or
+            the two do not fit together.
 
     Example:
         >>> cause = np.arange(60.0).reshape(30, 2).repeat(2, axis=0)
@@ -83,22 +96,31 @@ def as_data(
         ('y0',)
     """
     table = None if covariates is None else make_covariates(covariates)
-    return pair_tables(make_table(X, "X"), make_table(Y, "Y"), least=least, covariates=table)
+    y = make_table(Y, "Y", missing=True)
+    told = check_kinds(kinds, y.columns)
+    return pair_tables(make_table(X, "X"), y, least=least, covariates=table, kinds=told)
 
 
 def pair_tables(
-    x: Table, y: Table, *, least: int = MIN_SAMPLES, covariates: CovariateTable | None = None
+    x: Table,
+    y: Table,
+    *,
+    least: int = MIN_SAMPLES,
+    covariates: CovariateTable | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> Data:
     """Match two tables by sample id, or row by row where one of them has no ids.
 
-    Samples of one table only are dropped, and so are columns with the same value in each of the
-    samples that are left; each is named in the result. The order is that of X.
+    Samples of one table only are dropped, those without any output, columns with the same value in
+    each of the samples that are left, and outputs with fewer than ten values; each is named in the
+    result. The order is that of X.
 
     Args:
         x: the inputs.
         y: the outputs.
         least: how many samples they must have in common.
         covariates: matched alike; samples without a row here are dropped.
+        kinds: of some outputs, by their names in Y.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -114,7 +136,8 @@ def pair_tables(
         ((60, 1), None, ())
     """
     if covariates is not None:
-        return _pair_three(x, y, covariates, least)
+        return _pair_three(x, y, covariates, least, kinds)
+    x, y, empty = _drop_empty(x, y)
     x_rows, y_rows, samples, dropped = _match_samples(x, y)
     if len(x_rows) < least:
         raise InputError(
@@ -123,40 +146,11 @@ def pair_tables(
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
-    inputs, outputs = _tell_apart(inputs, outputs)
-    return Data(x_values, y_values, inputs, outputs, samples, (*dropped, *x_dropped, *y_dropped))
-
-
-def outputs_kind(y: np.ndarray, names: Sequence[str]) -> Literal["binary", "continuous"]:
-    """Say whether the outputs are all 0/1 or all something else.
-
-    Args:
-        y: the outputs, [sample, output].
-        names: the name of each output.
-
-    Returns:
-        "binary" if each value is 0 or 1; "continuous" if no column holds only 0 and 1, or if all
-        values are whole numbers: a count that stays below 2 is still a count.
-
-    Raises:
-        InputError: some columns hold only 0 and 1, and others hold fractions.
-
-    Example:
-        >>> outputs_kind(np.array([[0, 1], [1, 1]]), ["a", "b"])
-        'binary'
-    """
-    is_binary = ((y == 0) | (y == 1)).all(axis=0)  # [output]
-    if is_binary.all():
-        return "binary"
-    if not is_binary.any() or (y == np.round(y)).all():
-        return "continuous"
-    binary = [name for name, flag in zip(names, is_binary, strict=True) if flag]
-    others = [name for name, flag in zip(names, is_binary, strict=True) if not flag]
-    raise InputError(
-        f"Y must be either all 0/1 or all continuous, as mixed outputs are not supported yet, but "
-        f"{quote_some(binary)} hold only 0 and 1 and {quote_some(others)} do not; split Y into "
-        f"two tables, or pass --loss mse"
-    )
+    inputs, names = _tell_apart(inputs, outputs)
+    told = kinds or {}
+    own = tuple((new, told[old]) for new, old in zip(names, outputs, strict=True) if old in told)
+    dropped = [*empty, *dropped, *x_dropped, *y_dropped]
+    return Data(x_values, y_values, inputs, names, samples, tuple(dropped), kinds=own)
 
 
 def fingerprint(data: Data) -> dict[str, str]:
@@ -166,9 +160,9 @@ def fingerprint(data: Data) -> dict[str, str]:
         data: matched tables.
 
     Returns:
-        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`, and of `covariates` where there
-        are any: little-endian float64 row by row for the values, JSON for the texts; the same on
-        each platform.
+        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`, and of `covariates` and `kinds`
+        where there are any: little-endian float64 row by row for the values, JSON for the texts;
+        the same on each platform.
 
     Example:
         >>> data = Data(np.zeros((2, 1)), np.ones((2, 1)), ("a",), ("b",))
@@ -179,7 +173,7 @@ def fingerprint(data: Data) -> dict[str, str]:
     samples = None if data.samples is None else list(data.samples)
     contents = {
         "x": np.ascontiguousarray(data.x, dtype="<f8").tobytes(),
-        "y": np.ascontiguousarray(data.y, dtype="<f8").tobytes(),
+        "y": np.ascontiguousarray(np.where(np.isnan(data.y), np.nan, data.y), "<f8").tobytes(),
         "names": json.dumps(names, sort_keys=True).encode(),
         "samples": json.dumps(samples).encode(),
     }
@@ -187,10 +181,18 @@ def fingerprint(data: Data) -> dict[str, str]:
         columns = json.dumps(data.covariates.columns).encode()
         values = np.ascontiguousarray(data.covariates.numbers, dtype="<f8").tobytes()
         contents["covariates"] = columns + values
+    if data.kinds:
+        contents["kinds"] = json.dumps(sorted(data.kinds)).encode()
     return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
 
 
-def _pair_three(x: Table, y: Table, covariates: CovariateTable, least: int) -> Data:
+def _pair_three(
+    x: Table,
+    y: Table,
+    covariates: CovariateTable,
+    least: int,
+    kinds: Mapping[str, str] | None,
+) -> Data:
     """Pair those rows of X and Y that have covariates, and code these."""
     if x.samples is None or y.samples is None:
         _check_rows(x, y)
@@ -199,15 +201,19 @@ def _pair_three(x: Table, y: Table, covariates: CovariateTable, least: int) -> D
     if x.samples is None or covariates.samples is None:
         _check_count(x, covariates)
         covariates = replace(covariates, samples=x.samples)
+    measured = ~np.isnan(y.values).all(axis=1)
+    x, y, empty = _drop_empty(x, y)
+    if empty and x.samples is None:
+        covariates = covariates.take(np.flatnonzero(measured).tolist())
     x, lacking = _keep_known(x, covariates)
-    data = pair_tables(x, y, least=least)
+    data = pair_tables(x, y, least=least, kinds=kinds)
     if data.samples is not None:
         place = {sample: row for row, sample in enumerate(covariates.samples or ())}
         covariates = covariates.take([place[sample] for sample in data.samples])
     coded, constant = code_covariates(covariates)
     names = {entry.name for entry in lacking}
     dropped = [e for e in data.dropped if not (e.reason.startswith("sample") and e.name in names)]
-    return replace(data, dropped=(*dropped, *lacking, *constant), covariates=coded)
+    return replace(data, dropped=(*empty, *dropped, *lacking, *constant), covariates=coded)
 
 
 def _check_count(x: Table, covariates: CovariateTable) -> None:
@@ -302,15 +308,46 @@ def _drop_constant(
     values: np.ndarray, columns: tuple[str, ...], table: str
 ) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
     """Leave out the columns that tell nothing about the samples."""
-    is_constant = (values == values[:1]).all(axis=0)  # [column]
+    known = ~np.isnan(values)
+    first = values[known.argmax(axis=0), np.arange(values.shape[1])]  # [column]
+    is_few = ~known.all(axis=0) & (known.sum(axis=0) < FEWEST_VALUES)
+    is_constant = ((values == first) | ~known).all(axis=0) | is_few
     if is_constant.all():
+        few = ", or hardly any" if is_few.any() else ""
         raise InputError(
             f"{table} must have a column that varies, but each of its {len(columns)} columns has "
-            f"the same value in all {len(values)} samples; check the table, or add samples"
+            f"the same value in all {len(values)} samples{few}; check the table, or add samples"
         )
     dropped = [
-        Dropped(table, columns[number], f"constant (always {values[0, number]:g})")
-        for number in np.flatnonzero(is_constant)
+        Dropped(table, columns[number], _say_why(first[number], int(known[:, number].sum()), few))
+        for number, few in zip(np.flatnonzero(is_constant), is_few[is_constant], strict=True)
     ]
     kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
     return values[:, ~is_constant], kept, dropped
+
+
+def _say_why(value: float, count: int, is_few: bool) -> str:
+    return f"only {count} values" if is_few else f"constant (always {value:g})"
+
+
+def _drop_empty(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
+    """Leave out the samples of Y in which no output was measured."""
+    empty = np.isnan(y.values).all(axis=1)  # [sample]
+    if not empty.any():
+        return x, y, []
+    if empty.all():
+        raise InputError(
+            f"Y must hold numbers, but all of its {len(empty)} rows are empty; check the table"
+        )
+    ids = y.samples or x.samples
+    if x.samples is None or y.samples is None:  # rows belong together by their place
+        _check_rows(x, y)
+        x = _take_rows(x, ~empty)
+    names = [ids[row] if ids else f"row {row + 1}" for row in np.flatnonzero(empty)]
+    dropped = [Dropped("Y", name, "sample has no outputs") for name in names]
+    return x, _take_rows(y, ~empty), dropped
+
+
+def _take_rows(table: Table, kept: np.ndarray) -> Table:
+    ids = table.samples and tuple(s for s, keep in zip(table.samples, kept, strict=True) if keep)
+    return replace(table, values=np.compress(kept, table.values, axis=0), samples=ids)

@@ -27,6 +27,7 @@ from rinn.evaluation import TestScores, find_test_losses, map_trained, score_tes
 from rinn.graph import LatentGraph, vote_graph
 from rinn.graphs import by_role
 from rinn.knowledge import Knowledge, resolve
+from rinn.likelihoods import MIXED
 from rinn.maps import NetMaps
 from rinn.matching import GraphScores, score_graph
 from rinn.problem import Problem, make_problem
@@ -35,7 +36,14 @@ from rinn.refitting import Comparison, Refit, compare_losses, refit_graph
 from rinn.scoring import PaperScores, score_protocol, truth_patterns
 from rinn.search import Saver, run_search
 from rinn.selection import Selection, average_splits, select_accurate, select_nearest
-from rinn.strategies import Detected, Detection, Networks, find_strategy, plan_trials
+from rinn.strategies import (
+    Detected,
+    Detection,
+    Networks,
+    Strategy,
+    find_strategy,
+    plan_trials,
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ def fit_data(
         What was found.
 
     Raises:
-        InputError: the outputs are mixed, or the strategy cannot use what is known.
+        InputError: the strategy cannot take the outputs, or use what is known.
         TrainingError: every network diverged.
     """
     strategy = find_strategy(settings)
@@ -134,10 +142,10 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     """What a run will train, and on what; no trials for a strategy without networks.
 
     Raises:
-        InputError: the outputs are mixed, or there are covariates that the strategy cannot take.
+        InputError: there are outputs or covariates that the strategy cannot take.
     """
     strategy = find_strategy(settings)
-    takes = isinstance(strategy, Networks) and strategy.takes_covariates
+    takes = isinstance(strategy, Networks) and strategy.takes_all
     if data.covariates is not None and not takes:
         raise InputError(
             f"covariates must come with the strategy rinn or dnn, whose networks can take them "
@@ -145,8 +153,26 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
             f"rinn"
         )
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
+    _check_outputs(problem, strategy, settings)
     trials = plan_trials(settings, problem)
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
+
+
+def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
+    """Raise InputError where the outputs are none that the strategy can take."""
+    if isinstance(strategy, Networks) and strategy.takes_all:
+        return
+    if problem.known is not None:
+        raise InputError(
+            f"Y must have no missing values for the strategy {settings.strategy!r}, but lacks "
+            f"{int((~problem.known).sum())} of {problem.known.size}; choose rinn or dnn, or fill "
+            f"them in"
+        )
+    if problem.loss == MIXED and isinstance(strategy, Networks):
+        raise InputError(
+            f"Y must be all 0/1 or all numbers for the strategy {settings.strategy!r}, but is "
+            f"mixed or counted; choose rinn or dnn, or pass --loss mse"
+        )
 
 
 def _detect(data: Data, problem: Problem, strategy: Detection, settings: RunSettings) -> Fit:

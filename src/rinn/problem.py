@@ -9,27 +9,12 @@ from jaxtyping import Float
 
 from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
 from rinn.confounding.models import Adjustment, fit_adjustment
-from rinn.errors import InputError
-from rinn.pairing import outputs_kind
+from rinn.kinds import find_kinds
+from rinn.likelihoods import Likelihood, make_likelihood
 from rinn.records import Data
+from rinn.scales import Scale, find_scale
 
 MANY_INPUTS = 100
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Column-wise centre and spread; `undo(apply(v)) == v`."""
-
-    centre: np.ndarray
-    spread: np.ndarray
-
-    def apply(self, values: np.ndarray) -> np.ndarray:
-        """Bring [sample, column] values into the networks' units."""
-        return (values - self.centre) / self.spread
-
-    def undo(self, values: np.ndarray) -> np.ndarray:
-        """Bring [sample, column] values back into the user's units."""
-        return values * self.spread + self.centre
 
 
 @dataclass(frozen=True)
@@ -44,17 +29,28 @@ class Split:
 class Problem:
     """What every network of a run learns from, samples along the last axis.
 
-    Where there are covariates, `adjustment` holds what they say of the outputs.
+    Where there are covariates, `adjustment` holds what they say of the outputs. Where outputs are
+    missing, `y` is 0 there and `known` says where it is not.
     """
 
     x: np.ndarray  # [input, sample], scaled, float32
     y: np.ndarray  # [output, sample], scaled, float32
-    loss: str
+    likelihood: Likelihood
     splits: tuple[Split, ...]
     test: np.ndarray
     x_scale: Scale
-    y_scale: Scale
     adjustment: Adjustment | None = None
+    known: np.ndarray | None = None  # [output, sample]
+
+    @property
+    def loss(self) -> str:
+        """Which loss the networks have: mse, bce or mixed."""
+        return self.likelihood.loss
+
+    @property
+    def y_scale(self) -> Scale:
+        """From the user's units to the networks', for the outputs."""
+        return self.likelihood.scale
 
     @property
     def seen(self) -> np.ndarray:
@@ -73,14 +69,13 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     Args:
         data: the user's tables.
         seed: decides the splits.
-        loss: bce, mse, or auto: bce where every output is 0 or 1.
+        loss: bce, mse, poisson, or auto: each output by its kind (`find_kinds`).
 
     Returns:
         The problem.
 
     Raises:
-        InputError: the outputs are a mixture of binary and continuous columns, or do not fit
-            the loss.
+        InputError: the outputs do not fit the loss.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -90,33 +85,30 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         >>> problem.loss, [len(s.train) for s in problem.splits], len(problem.test)
         ('mse', [75, 75], 10)
     """
-    if loss == "auto":
-        loss = "bce" if outputs_kind(data.y, data.outputs) == "binary" else "mse"
-    elif loss == "bce" and not np.isin(data.y, (0, 1)).all():
-        raise InputError(
-            "loss must be one that fits the outputs, got 'bce' but Y holds values other than 0 and "
-            "1; use mse, or auto"
-        )
+    kinds = find_kinds(data, loss)
     order = np.random.default_rng([seed, 7]).permutation(len(data.x))
     n_test = round(TEST_SHARE * len(order))
     test, rest = np.sort(order[:n_test]), order[n_test:]
-    x_scale = _find_scale(data.x[rest])
-    y_scale = _keep_scale(data.y) if loss == "bce" else _find_scale(data.y[rest], binary=False)
-    y = np.ascontiguousarray(y_scale.apply(data.y).T, np.float32)
+    x_scale = find_scale(data.x[rest])
+    seen = data.y[rest]
+    likelihood = make_likelihood(kinds, seen, find_scale(seen, binary=False))
+    y = np.ascontiguousarray(likelihood.scale.apply(data.y).T, np.float32)
+    known = None if data.is_complete else ~np.isnan(y)
+    y = y if known is None else np.where(known, y, np.float32(0))
     splits = _make_splits(rest, round(VALIDATION_SHARE * len(order)))
     adjustment = None
     if data.covariates is not None:
         trains = [split.train for split in splits]
-        adjustment = fit_adjustment(data.covariates.numbers, y, loss, trains)
+        adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, known)
     return Problem(
         x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
         y=y,
-        loss=loss,
+        likelihood=likelihood,
         splits=splits,
         test=test,
         x_scale=x_scale,
-        y_scale=y_scale,
         adjustment=adjustment,
+        known=known,
     )
 
 
@@ -158,10 +150,24 @@ def find_price(problem: Problem) -> float:
     x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
     x -= x.mean(axis=1, keepdims=True)
     if problem.adjustment is not None:
-        y = y - problem.adjustment.expect(problem.loss).mean(axis=0)[:, rows]
+        y = y - problem.adjustment.expected.mean(axis=0)[:, rows]
+    if problem.known is not None:
+        y = y * weigh_known(problem, rows)
     slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
-    factor = 2.0 if problem.loss == "mse" else 1.0
+    factor = 1.0 if problem.loss == "bce" else 2.0
     return float(max(factor * slopes.max(), 1e-8))
+
+
+def weigh_known(problem: Problem, rows: np.ndarray) -> Float[np.ndarray, "output sample"] | float:
+    """What each output of some samples counts: nothing where it is missing, on average 1.
+
+    A mean over outputs and samples is then one over the known values, of which each counts the
+    same: an output with few of them has less to say, and the L1 penalty weighs more on it.
+    """
+    if problem.known is None:
+        return 1.0
+    known = problem.known[:, rows]
+    return known / max(known.mean(), 1 / known.size)
 
 
 def see_outputs(problem: Problem) -> Problem:
@@ -173,18 +179,3 @@ def _make_splits(rest: np.ndarray, n_validation: int) -> tuple[Split, ...]:
     last = Split(train=rest[:-n_validation], validation=rest[-n_validation:])
     first = Split(train=rest[n_validation:], validation=rest[:n_validation])
     return (last, first)[:SPLITS]
-
-
-def _find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
-    centre, spread = values.mean(axis=0), values.std(axis=0)
-    if binary:
-        as_is = np.isin(values, (0, 1)).all(axis=0)
-        centre, spread = np.where(as_is, 0.0, centre), np.where(as_is, 1.0, spread)
-    # A column can be constant outside the test set although it varies over all samples; rounding
-    # may then leave it a spread of 1e-14, so look at the values themselves.
-    same = (values == values[0]).all(axis=0)
-    return Scale(np.where(same, values[0], centre), np.where(same, 1.0, spread))
-
-
-def _keep_scale(values: np.ndarray) -> Scale:
-    return Scale(np.zeros(values.shape[1]), np.ones(values.shape[1]))

@@ -26,6 +26,8 @@ class Data:
 
     `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
     None where the tables had none. `covariates` are of the same samples, where there are any.
+    `y` is NaN where an output was not measured; `kinds` are those of outputs whose kind the user
+    named: number, binary or count.
     """
 
     x: np.ndarray
@@ -35,3 +37,9 @@ class Data:
     samples: tuple[str, ...] | None = None
     dropped: tuple[Dropped, ...] = field(default=())
     covariates: Covariates | None = None
+    kinds: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every output was measured in every sample."""
+        return not np.isnan(self.y).any()

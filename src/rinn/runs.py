@@ -28,7 +28,9 @@ from rinn.devices import find_devices
 from rinn.evaluation import map_trained
 from rinn.graphfiles import edges_table, load_graph, write_graph
 from rinn.graphs import ROLES, by_role, collapse
+from rinn.kinds import tell_outputs
 from rinn.knowledge import Knowledge, Resolved, resolve
+from rinn.likelihoods import MIXED
 from rinn.matching import score_graph
 from rinn.pairing import fingerprint, load_data
 from rinn.pipeline import (
@@ -83,6 +85,7 @@ def fit_run(
     device: str = "auto",
     truth_path: Path | None = None,
     covariates_path: Path | None = None,
+    kinds_path: Path | None = None,
     knowledge: Knowledge | None = None,
     console: Console | None = None,
     quiet: bool = False,
@@ -101,6 +104,7 @@ def fit_run(
         device: auto, cpu or gpu.
         truth_path: a graph to score against; nothing else sees it.
         covariates_path: table of tissue, batch and the like, which act on the outputs directly.
+        kinds_path: table of the kinds of outputs; see `load_kinds`.
         knowledge: what is known of the inputs and outputs; another makes another run.
         console: where progress is shown.
         quiet: show nothing.
@@ -114,7 +118,7 @@ def fit_run(
         KeyboardInterrupt: after what was trained is saved.
     """
     console = console or Console(stderr=True)
-    data = load_data(x_path, y_path, covariates_path)
+    data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
     trials = plan_run(data, settings)[1]
     check_knowledge(knowledge, settings)
@@ -348,6 +352,11 @@ def _write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         "x_most": fit.data.x.max(axis=0).tolist(),
         "x_mean": fit.data.x.mean(axis=0).tolist(),
     }
+    if fit.problem.loss == MIXED:
+        notes["kinds"] = list(fit.problem.likelihood.kinds)
+        notes["y_top"] = fit.problem.likelihood.top.tolist()
+    if told := tell_outputs(fit.problem):
+        manifest = manifest | {"outputs": told}
     if fit.problem.adjustment and fit.data.covariates:
         notes["covariates"] = {
             "codings": [dataclasses.asdict(c) for c in fit.data.covariates.codings],

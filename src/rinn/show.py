@@ -12,6 +12,7 @@ from rich.table import Table
 from rinn.graphs import by_role
 
 MOST_NAMES = 12
+LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
@@ -31,6 +32,33 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print(table)
     else:
         console.print("No latent was found.")
+
+
+def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
+    """Say how the graph's network predicts, and what that means of a graph without any edge.
+
+    Args:
+        manifest: of a run.
+        graph: its graph.
+
+    Returns:
+        One or two sentences; None where the strategy makes no predictions.
+
+    Example:
+        >>> said = {"sentence": "It predicts as well as others.", "carries": True}
+        >>> say_comparison({"comparison": said}, nx.DiGraph()).partition(". ")[2]
+        "The graph has no edge: its network guesses each output's mean, and others do no better."
+    """
+    about = manifest.get("comparison")
+    if not about:
+        return None
+    if graph.number_of_edges():
+        return str(about["sentence"])
+    guess = "each output's mean"
+    if manifest.get("covariates"):
+        guess = "each output by its covariates"
+    rest = ", and others do no better" if about["carries"] else ""
+    return f"{about['sentence']} The graph has no edge: its network guesses {guess}{rest}."
 
 
 def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
@@ -71,7 +99,7 @@ def show_test(test: dict[str, Any] | None, console: Console) -> None:
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
-    words = "cross-entropy" if test["loss"] == "bce" else "mean squared error"
+    words = LOSS_WORDS[test["loss"]]
     line = f"test set ({test['samples']} samples): {words} {_spread(test['error'])}"
     if test["auroc"]:
         line += f", AUROC {_spread(test['auroc'])}"

@@ -24,7 +24,7 @@ from rinn.frames import convert_array, convert_frame
 
 @dataclass(frozen=True)
 class Table:
-    """One checked table: `values` is [sample, column], float64, all finite.
+    """One checked table: `values` is [sample, column], float64, finite, or NaN where allowed.
 
     `samples` holds the sample ids, or is None where the table had none; `path` is None for a
     table from memory. Column names and sample ids are each unique.
@@ -36,7 +36,7 @@ class Table:
     path: Path | None = None
 
 
-def load_table(path: str | os.PathLike[str], label: str) -> Table:
+def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = False) -> Table:
     r"""Read one table from a file; its suffix says how.
 
     `.csv` is separated by commas, `.tsv` by tabs, `.txt` by whichever of tab, comma and semicolon
@@ -47,6 +47,7 @@ def load_table(path: str | os.PathLike[str], label: str) -> Table:
     Args:
         path: the file.
         label: X or Y; errors and columns without a name use it.
+        missing: allow empty cells, which become NaN.
 
     Returns:
         The table, all of whose values are finite numbers.
@@ -63,7 +64,7 @@ def load_table(path: str | os.PathLike[str], label: str) -> Table:
         (('TP53', 'EGFR'), ('a', 'b'), (2, 2))
     """
     path = Path(path)
-    return _check(read_cells(path, label), f"{label} ({path})", path)
+    return _check(read_cells(path, label), f"{label} ({path})", path, missing)
 
 
 def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
@@ -103,7 +104,7 @@ def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
     return READERS[suffix](content, source, label.lower())
 
 
-def make_table(values: pd.DataFrame | np.ndarray, label: str) -> Table:
+def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool = False) -> Table:
     """Make a table from a DataFrame or a 2-D array; what it is made from stays as it is.
 
     The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
@@ -111,6 +112,7 @@ def make_table(values: pd.DataFrame | np.ndarray, label: str) -> Table:
     Args:
         values: one row per sample, one column per input or output.
         label: X or Y; errors and columns without a name use it.
+        missing: allow NaN.
 
     Returns:
         The table, all of whose values are finite numbers.
@@ -124,13 +126,13 @@ def make_table(values: pd.DataFrame | np.ndarray, label: str) -> Table:
     """
     prefix = label.lower()
     if isinstance(values, pd.DataFrame):
-        return _check(convert_frame(values, label, prefix), label, None)
+        return _check(convert_frame(values, label, prefix), label, None, missing)
     if not isinstance(values, np.ndarray):
         raise InputError(
             f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
             f"wrap it in pandas.DataFrame"
         )
-    return _check(convert_array(values, label, prefix), label, None)
+    return _check(convert_array(values, label, prefix), label, None, missing)
 
 
 def _read_bytes(path: Path, source: str) -> bytes:
@@ -162,7 +164,7 @@ def _unpack(content: bytes, source: str) -> bytes:
         ) from error
 
 
-def _check(cells: Cells, source: str, path: Path | None) -> Table:
+def _check(cells: Cells, source: str, path: Path | None, missing: bool) -> Table:
     """Refuse names that are empty or repeated, and values that are missing or infinite."""
     if not cells.columns:
         raise InputError(
@@ -183,7 +185,7 @@ def _check(cells: Cells, source: str, path: Path | None) -> Table:
             f"rename or remove the copies"
         )
     _check_samples(cells, source)
-    _check_finite(cells, source)
+    _check_finite(cells, source, missing)
     return Table(cells.values, cells.columns, cells.samples, path)
 
 
@@ -204,15 +206,15 @@ def _check_samples(cells: Cells, source: str) -> None:
         )
 
 
-def _check_finite(cells: Cells, source: str) -> None:
+def _check_finite(cells: Cells, source: str, missing: bool) -> None:
     """Refuse missing and infinite values: say where the first is, and how many there are."""
-    wrong = ~np.isfinite(cells.values)
+    wrong = np.isinf(cells.values) if missing else ~np.isfinite(cells.values)
     if not wrong.any():
         return
     row, column = (int(place) for place in np.argwhere(wrong)[0])
     kind = "missing" if np.isnan(cells.values)[row, column] else "infinite"
     raise InputError(
-        f"{source} must have no missing or infinite values, but column "
+        f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
         f"{quote(cells.columns[column])} is {kind} in "
         f"{name_place(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
         f"fill in such values, or remove their rows or columns"

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from rinn.likelihoods import Units, measure_losses
 from rinn.nets import optimisers
 from rinn.nets.activations import activate
 from rinn.nets.redundant import Weights, penalty, penalty_slope, run_net
@@ -89,6 +90,7 @@ class Held(NamedTuple):
     y: Float[Any, "portion output sample"]
     share: Float[Any, "portion sample"]
     offset: Float[Any, "portion output sample"] | None = None
+    weight: Float[Any, "portion output sample"] | None = None
 
 
 def start_net(program: Program, weights: Weights) -> NetState:
@@ -115,10 +117,11 @@ def train_segment(
     traits: Traits,
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
-    spread: Float[Array, " output"],
+    units: Units,
     order: Int[Array, "epoch split use"],
     held: Held,
     offset: Float[Array, "split output sample"] | None = None,
+    weight: Float[Array, "output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has.
 
@@ -128,31 +131,35 @@ def train_segment(
         traits: leaves are [split, net, ...].
         x: inputs of all samples.
         y: outputs of all samples.
-        spread: the outputs' standard deviations in the user's units.
+        units: of the outputs.
         order: which samples each epoch uses, in which order; a whole number of ticks.
         held: validation samples, leaves are [split, ...].
         offset: added to the outputs of every network of a split, where there are covariates.
+        weight: of each output of each sample, where some are missing.
 
     Returns:
         The state after the last epoch, and the losses of all epochs. Networks that are not running
         are left as they were.
     """
-    step = _over_nets(functools.partial(_step_net, program), shared=4)
-    check = _over_nets(functools.partial(_check_net, program, spread), shared=1)
+    step = _over_nets(functools.partial(_step_net, program, units), shared=5)
+    check = _over_nets(functools.partial(_check_net, program, units), shared=1)
     # Going round the loop costs a GPU 5 % of a step of many networks; unrolling pays for those.
-    weights = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
-    unroll = 4 if program.wide and weights >= MANY_WEIGHTS else 1
+    size = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
+    unroll = 4 if program.wide and size >= MANY_WEIGHTS else 1
 
     def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
         xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
         numbers = jnp.broadcast_to(jnp.arange(len(xs))[:, None], xs.shape[:2])  # [tick, split]
         added = None if offset is None else _portion_each(offset, uses, program.tick)
+        weights = None if weight is None else _portion(weight, uses, program.tick)
         state = state._replace(gradient=jax.tree.map(jnp.zeros_like, state.gradient))
 
         def run_tick(state: NetState, portion: Any) -> tuple[NetState, Array]:
             return step(state, traits, *portion)
 
-        state, losses = jax.lax.scan(run_tick, state, (xs, ys, numbers, added), unroll=unroll)
+        state, losses = jax.lax.scan(
+            run_tick, state, (xs, ys, numbers, added, weights), unroll=unroll
+        )
         # Portions left over at the end fill no batch, and do not count.
         used = len(xs) // traits.ticks * traits.ticks  # [split, net]
         counts = jnp.arange(len(xs))[:, None, None] < used
@@ -189,17 +196,21 @@ def _portion_each(
 
 def _step_net(
     program: Program,
+    units: Units,
     state: NetState,
     traits: Traits,
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     number: Int[Array, ""],
     offset: Float[Array, "output sample"] | None,
+    weight: Float[Array, "output sample"] | None,
 ) -> tuple[NetState, Float[Array, ""]]:
     """One portion of samples for one network, and a step where its batch is full."""
 
     def data_loss(weights: Weights) -> Float[Array, ""]:
-        return jnp.mean(_losses(program.loss, _predict(program, weights, traits, x, offset), y))
+        predicted = _predict(program, weights, traits, x, offset)
+        losses = measure_losses(program.loss, predicted, y, units)
+        return jnp.mean(losses if weight is None else losses * weight)
 
     loss, gradient = jax.value_and_grad(data_loss)(state.weights)
     running = state.status == RUNNING
@@ -225,10 +236,10 @@ def _step_net(
 
 
 def _check_net(
-    program: Program, spread: Float[Array, " output"], state: NetState, traits: Traits, held: Held
+    program: Program, units: Units, state: NetState, traits: Traits, held: Held
 ) -> NetState:
     """The end of an epoch: validation loss, early stopping, status."""
-    loss, error = _validate(program, spread, state.weights, traits, held)
+    loss, error = _validate(program, units, state.weights, traits, held)
     cost = loss + penalty(state.weights, traits.l1, traits.l2, _knee(state, traits))
     better = cost < state.best * traits.tolerance
     stale = jnp.where(better | (state.epoch < traits.settles_at), 0, state.stale + 1)
@@ -262,7 +273,7 @@ def _rate(state: NetState, traits: Traits) -> Float[Array, ""]:
 
 def _validate(
     program: Program,
-    spread: Float[Array, " output"],
+    units: Units,
     weights: Weights,
     traits: Traits,
     held: Held,
@@ -271,9 +282,10 @@ def _validate(
 
     def add(totals: tuple[Array, Array], portion: Held) -> tuple[tuple[Array, Array], None]:
         predicted = _predict(program, weights, traits, portion.x, portion.offset)
-        losses = _losses(program.loss, predicted, portion.y)  # [output, sample]
+        losses = measure_losses(program.loss, predicted, portion.y, units)  # [output, sample]
+        losses = losses if portion.weight is None else losses * portion.weight
         loss = jnp.sum(losses.mean(axis=0) * portion.share)
-        errors = losses if program.loss == "bce" else losses * spread[:, None] ** 2
+        errors = losses * units.spread[:, None] ** 2 if program.loss == "mse" else losses
         error = jnp.sum(errors.mean(axis=0) * portion.share)
         return (totals[0] + loss, totals[1] + error), None
 
@@ -293,11 +305,3 @@ def _predict(
     alive = traits.alive if program.padded else None
     found = run_net(weights, activation, x, wide=program.wide, alive=alive)
     return found if offset is None else found + offset
-
-
-def _losses(
-    loss: str, predicted: Float[Array, "output sample"], y: Float[Array, "output sample"]
-) -> Float[Array, "output sample"]:
-    if loss == "mse":
-        return (predicted - y) ** 2
-    return jax.nn.softplus(predicted) - y * predicted

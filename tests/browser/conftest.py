@@ -12,7 +12,7 @@ import pytest
 
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
 from rinn.config import RunSettings
-from rinn.graphfiles import edges_table, write_graph
+from rinn.graphfiles import edges_table, load_graph, write_graph
 from rinn.report import write_report
 from rinn.runs import fit_run
 
@@ -123,6 +123,30 @@ def hostile(run, tmp_path_factory):
     ]
     path.write_text(json.dumps(manifest))
     put_graph(out, HOSTILE)
+    return out / "report.html"
+
+
+@pytest.fixture(scope="session")
+def informed(run, tmp_path_factory):
+    """The same run, as if it had been read with prior knowledge of hostile names."""
+    out = shutil.copytree(run, tmp_path_factory.mktemp("informed") / "run")
+    path = out / "manifest.json"
+    manifest = json.loads(path.read_text())
+    against = {"says": "mustnot", "evidence": 4.1, "without": 1.0, "drawn": False}
+    manifest["prior"] = {
+        "sentence": f"Of 7 edges 2 owe their place to {HOSTILE['BRAF']}.",
+        "account": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],
+        "silenced": [HOSTILE["BRAF"]],
+        "counts": {"contradictions": 5},
+        "contradictions": [{"input": HOSTILE["BRAF"], "output": "MYC", **against}],
+    }
+    path.write_text(json.dumps(manifest))
+    graph = load_graph(out / "graph.json")
+    for edge, values in graph.edges.items():
+        values |= {"frequency_without": 0.25, "origin": "prior" if "KRAS" in edge else "data"}
+    graph.edges["BRAF", "L1"]["origin"] = "stated"
+    write_graph(graph, out / "graph.json")
+    write_report(out)
     return out / "report.html"
 
 

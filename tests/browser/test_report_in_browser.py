@@ -1,11 +1,14 @@
 import base64
 import json
+import shutil
 
 import pandas as pd
 import pytest
 
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
-from rinn.graphfiles import load_graph
+from rinn.graphfiles import load_graph, write_graph
+from rinn.meaning.enrichment import COLUMNS
+from rinn.report import write_report
 
 SHOWN = """() => [...document.querySelectorAll("#graph .edge")]
   .filter((edge) => edge.getClientRects().length && edge.checkVisibility()).length"""
@@ -277,3 +280,73 @@ def test_print_leaves_out_what_only_works_on_a_screen(open_page, report):
     assert not page.locator("#controls").is_visible()
     assert page.locator("#graph").is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+MIDDLE = """(edge) => {
+  const point = edge.getPointAtLength(edge.getTotalLength() / 2);
+  const { x, y } = point.matrixTransform(edge.getScreenCTM());
+  return { x, y };
+}"""
+
+
+def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
+    opened = open_page(informed, height=1400)
+    page = opened.page
+    assert page.locator("#graph .edge.owed").count() == 2
+    assert page.locator(".legend .key.owed").is_visible()
+    told = []
+    for edge in page.locator("#graph .edge.owed").all():
+        point = edge.evaluate(MIDDLE)
+        page.mouse.move(point["x"] + 1, point["y"])
+        page.mouse.move(point["x"], point["y"])
+        page.wait_for_selector("#tip:not([hidden])")
+        page.wait_for_timeout(50)
+        told.append(page.locator("#tip").inner_text())
+    assert any("owes its place to prior knowledge" in words for words in told)
+    assert any("drawn only because the prior says so" in words for words in told)
+    assert all("found in 25 % of searches without the prior" in words for words in told)
+    page.locator("#graph .node.latent", has_text="L1").click()
+    assert "BRAF +1 stated" in page.locator("#card .card-up").inner_text()
+    said = page.locator("#prior-knowledge").inner_text()
+    assert "Owe their place to prior knowledge: KRAS \N{RIGHTWARDS ARROW} L2" in said
+    assert "Drawn only because the prior says so: BRAF \N{RIGHTWARDS ARROW} L1" in said
+    assert "4 more are less clear" in said
+    assert HOSTILE["BRAF"] in said
+    assert opened.errors == []
+    assert opened.requests == []
+
+
+def test_gene_sets_are_on_the_card(open_page, informed, tmp_path):
+    folder = shutil.copytree(informed.parent, tmp_path / "run")
+    rows = [("L1", "both", HOSTILE["MYC"], 3, 5, 9, 20, "MYC JUN", 0.001, 0.01)]
+    pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(folder / "names.csv", index=False)
+    opened = open_page(write_report(folder))
+    opened.page.locator("#graph .node.latent", has_text="L1").click()
+    words = f"{HOSTILE['MYC']} (both: 3 of 5 genes, q = 0.01)"
+    assert opened.page.locator("#card .sets").inner_text() == words
+    assert words in opened.page.locator("#latents").inner_text()
+    assert opened.errors == []
+
+
+def test_an_edge_past_all_latents_is_direct(open_page, informed, tmp_path):
+    folder = shutil.copytree(informed.parent, tmp_path / "run")
+    graph = load_graph(folder / "graph.json")
+    graph.add_edge("EGFR", "VEGFA", frequency=1.0, origin="stated")
+    write_graph(graph, folder / "graph.json")
+    page = open_page(write_report(folder)).page
+    page.locator("#search").fill("EGFR")
+    said = page.locator("#found").inner_text()
+    assert said == "EGFR acts directly on 1 output (VEGFA)."
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_prior_knowledge_fits_a_phone(open_page, informed, dark):
+    page = open_page(informed, width=390, dark=dark).page
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator("#prior-knowledge table").is_visible()
+
+
+def test_no_edge_owes_anything_without_prior_knowledge(open_page, report):
+    page = open_page(report).page
+    assert not page.locator(".owed").count()
+    assert not page.locator("#prior-knowledge").count()

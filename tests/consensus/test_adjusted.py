@@ -50,7 +50,7 @@ def test_errors_of_networks_are_those_of_their_first_step(binary):
         rows = np.sort(problem.splits[0].train)
         adjustment = problem.adjustment
         x = problem.x[:, rows].astype(float)
-        expected = adjustment.expect(problem.loss)[0][:, rows]
+        expected = adjustment.expected[0][:, rows]
         weight = expected * (1 - expected) if binary else np.ones_like(expected)
         left = problem.y[:, rows] - expected
         mean = (x @ weight.T) / weight.sum(axis=1)
@@ -97,7 +97,7 @@ def test_variances_are_above_zero_and_those_of_levels():
     found = find_variances(problem, problem.adjustment, rows)
     assert (found > 0).all()
     first = problem.adjustment.design[0, rows] == 1
-    left = (problem.y[:, rows] - problem.adjustment.expect("mse").mean(axis=0)[:, rows])[:, first]
+    left = (problem.y[:, rows] - problem.adjustment.expected.mean(axis=0)[:, rows])[:, first]
     np.testing.assert_allclose(found[:, first][:, 0], (left**2).mean(axis=1), rtol=1e-4)
 
 

@@ -79,6 +79,8 @@ def test_an_order_that_no_search_follows_is_an_edge_of_its_own():
     assert did.stated == (("b", "y"),)
     assert "one is drawn only because the prior says so" in did.sentence
     assert (did.contradictions[0].says, did.contradictions[0].drawn) == ("must", True)
+    assert "One firm statement goes against the data: must of 'b' and 'y'" in did.sentence
+    assert "it joined 1 pair of input and output and parted none" in did.sentence
 
 
 def test_edges_that_the_prior_alone_shows_say_so():

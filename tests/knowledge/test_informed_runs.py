@@ -169,6 +169,10 @@ def test_chance_is_counted_by_kind():
     q = assign_q(graph, null)
     assert q == {("x0", "L1"): pytest.approx(1 / 5), ("x1", "L1"): 1.0}
     assert "1 of the 2" not in summarise_null(null, graph)
+    said = "edges of this graph has q at most 0.05, the lowest being 0.2, not counting one that the"
+    assert f"neither of the 2 {said} prior states." in summarise_null(null, graph)
+    alone = graph.edge_subgraph([("x2", "y0")])
+    assert "this graph has no edge but one that the prior states." in summarise_null(null, alone)
     assert NullRound.from_json(rounds[0].to_json()) == rounds[0]
     assert "owed" not in NullRound(0, 0, 4, (0.5,), 1, 4, 0).to_json()
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from rinn.errors import InputError
-from rinn.knowledge import Statement, load_statements
+from rinn.knowledge import Statement, load_statements, statements
 
 TOP = "statement,first,second,weight\n"
 
@@ -72,6 +72,7 @@ def test_places_are_lines_of_the_file(write):
         ("", "at least one statement, but it has none"),
         (TOP, "at least one statement, but it has none"),
         ("statment,first,second\n", "line 1 has 'statment'; .* mean 'statement'"),
+        ("must,a,b\n", "line 1 has 'must'; put a line with those names above it"),
         ("statement,first\n", "line 1 lacks 'second'"),
         ("statement,first,second,first\n", "has a name twice"),
         (TOP + "mist,a,b,\n", "one of must, .* but line 2 is 'mist'; .* mean 'must'"),
@@ -113,6 +114,28 @@ def test_wrong_tables(write, text, words):
 def test_wrong_json(write, text, words):
     with pytest.raises(InputError, match=words):
         load_statements(write(text, "a.json"))
+
+
+@pytest.mark.parametrize("word", ["must not", "Must-Not", "MUST_NOT", "mustnot"])
+def test_a_kind_may_be_written_in_several_ways(write, word):
+    assert load_statements(write(f"{TOP}{word},a,b,\n"))[0].kind == "mustnot"
+
+
+def test_json_may_have_a_mark_of_its_encoding_and_be_packed(tmp_path, monkeypatch):
+    text = '[{"statement": "must", "first": "a", "second": "b"}]'
+    plain, packed = tmp_path / "a.json", tmp_path / "a.json.gz"
+    plain.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert load_statements(plain) == load_statements(packed)
+    packed.write_bytes(gzip.compress(text.encode())[:-12])
+    with pytest.raises(InputError, match="must hold JSON"):
+        load_statements(packed)
+    packed.write_bytes(b"no gzip")
+    with pytest.raises(InputError, match=r"cannot be read .*gzip"):
+        load_statements(packed)
+    monkeypatch.setattr(statements, "MOST_BYTES", 10)
+    with pytest.raises(InputError, match="at most 0 MiB"):
+        load_statements(plain)
 
 
 def test_no_file(tmp_path):

@@ -7,7 +7,8 @@ import pytest
 from rinn.cli import run
 from rinn.errors import InputError
 from rinn.graphfiles import load_graph
-from rinn.pairing import load_data, outputs_kind
+from rinn.kinds import find_kinds
+from rinn.pairing import load_data
 from rinn.simulation import make_dataset, paper_graph, write_simulation
 
 IDS = [f"TCGA-{number:03d}" for number in range(120)]
@@ -147,7 +148,7 @@ def test_written_files_can_be_learned_from(x, y, tmp_path):
     assert data.outputs[:2] == ("TP53_y", "MDM2")
     np.testing.assert_array_equal(data.x[:, 1], x["EGFR"])
     np.testing.assert_array_equal(data.y[:, 2:], simulation.y.iloc[:, 2:])
-    assert outputs_kind(data.y, data.outputs) == "binary"
+    assert set(find_kinds(data, "auto")) == {"binary"}
     assert set(load_graph(tmp_path / "truth.json")) == set(paper_graph())
 
 

@@ -219,11 +219,6 @@ class TestWrongQuestions:
         with pytest.raises(InputError, match=said):
             predict_do(model, make_table(), **question)
 
-    def test_a_run_with_covariates(self, model):
-        adjusted = type(model)(**(vars(model) | {"adjusted": True}))
-        with pytest.raises(InputError, match="must be one without covariates"):
-            predict_do(adjusted, make_table(), inputs={"A": 1})
-
     def test_words_without_ranges(self, tmp_path):
         folder = write_linear_run(tmp_path / "run")
         (folder / "activity.csv").unlink()

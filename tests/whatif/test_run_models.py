@@ -127,8 +127,28 @@ def test_damaged_scales(tmp_path, notes):
 
 def test_a_loss_of_its_own(tmp_path):
     folder = write_linear_run(tmp_path / "run", notes={"loss": "poisson"})
-    with pytest.raises(InputError, match="outputs of one kind"):
+    with pytest.raises(InputError, match="loss must be one of mse, bce, mixed"):
         load_model(folder)
+
+
+def test_outputs_of_several_kinds(tmp_path):
+    kinds = ["number", "binary", "count", "number"]
+    notes = {"loss": "mixed", "kinds": kinds, "y_top": [0.0, 0.0, 2.0, 0.0]}
+    notes |= {"y_centre": [100.0, 0.2, 5.0, 0.0], "y_spread": [10.0, 0.4, 2.0, 1.0]}
+    model = load_model(write_linear_run(tmp_path / "run", notes=notes))
+    # Close to the mean, one unit moves each output by one standard deviation.
+    means, above = model.likelihood.to_units(np.array([[0.0] * 4, [0.01] * 4]))
+    assert means.tolist() == pytest.approx([100.0, 0.2, 5.0, 0.0])
+    assert (above - means).tolist() == pytest.approx([0.1, 0.004, 0.02, 0.01], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kinds": ["number"]}, {"kinds": ["number"] * 3 + ["text"]}, {"y_top": [0.0]}]
+)
+def test_damaged_kinds(tmp_path, wrong):
+    notes = {"loss": "mixed", "kinds": ["number"] * 4, "y_top": [0.0] * 4} | wrong
+    with pytest.raises(InputError, match="how its tables were scaled"):
+        load_model(write_linear_run(tmp_path / "run", notes=notes))
 
 
 @pytest.mark.parametrize("tables", [None, {}, {"inputs": [], "outputs": ["y"]}])

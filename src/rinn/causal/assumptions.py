@@ -123,13 +123,8 @@ def _check_confounding(graph: nx.DiGraph) -> Verdict:
 
 def _check_sides(graph: nx.DiGraph) -> Verdict:
     for role in ("input", "output"):
-        same = set(by_role(graph, role))
-        pairs = [
-            f"{a} -> {b}"
-            for a in by_role(graph, role)
-            for b in graph
-            if b in same and a in nx.ancestors(graph, b)
-        ]
+        causes = {name: nx.ancestors(graph, name) for name in by_role(graph, role)}
+        pairs = [f"{a} -> {b}" for a in causes for b in causes if a in causes[b]]
         if pairs:
             return "broken", f"an {role} acts on an {role}: {join_names(pairs)}"
     return "holds", "no such path in the graph"

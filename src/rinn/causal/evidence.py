@@ -1,23 +1,24 @@
 """A graph against data: which inputs move which outputs, by a test of each pair.
 
-The test is that of a partial correlation, the other inputs held fixed. The p-values are adjusted
-for their number (Benjamini and Hochberg 1995: Controlling the false discovery rate), those of pairs
-that the graph separates and of pairs that it connects each on their own. If the graph is right, the
-first are all chance, so the adjustment keeps the chance that even one of them stands out below the
-level; beside the others, many of them real, more would.
+The test is that of a partial correlation, the other inputs and covariates held fixed. The p-values
+are adjusted for their number (Benjamini and Hochberg 1995: Controlling the false discovery rate),
+those of pairs that the graph separates and of pairs that it connects each on their own. If the
+graph is right, the first are all chance, so the adjustment keeps the chance that even one of them
+stands out below the level; beside the others, many of them real, more would.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import networkx as nx
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from scipy import stats
 
+from rinn.causal.correlations import correlate_pairs
 from rinn.causal.separation import Statement, answer_statements
 from rinn.cells import quote_some
 from rinn.errors import InputError, suggest
@@ -28,10 +29,6 @@ from rinn.records import Data
 Given = Literal["inputs", "nothing"]
 
 LEVEL = 0.05
-
-# Directions in which the inputs vary less than this share of the largest are taken for exact
-# repetitions of other inputs; rounding leaves about 1e-15.
-_SINGULAR = 1e-10
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,9 @@ class DataComparison:
     `unexplained` pairs depend on each other in the data but not in the graph, which speaks against
     A6. `silent` pairs depend on each other in the graph while the data show nothing: that speaks
     against A7, or the effect is too small for so many samples, or no straight line. `untested`
-    inputs repeat other inputs, so that their own part cannot be seen. `unknown` names are in the
-    graph or in the tables only, or are constant.
+    inputs repeat other inputs or covariates, so that their own part cannot be seen. `unknown` names
+    are in the graph or in the tables only, or are constant. `covariates` were held fixed. Of `few`
+    outputs too few values are known to be tested.
     """
 
     samples: int
@@ -67,6 +65,8 @@ class DataComparison:
     silent: tuple[PairTest, ...]
     untested: tuple[str, ...]
     unknown: tuple[str, ...]
+    covariates: tuple[str, ...] = ()
+    few: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Give the comparison by name."""
@@ -81,13 +81,16 @@ def compare_with_data(
     *,
     level: float = LEVEL,
     given: Given = "inputs",
+    covariates: Any = None,
 ) -> DataComparison:
     """Compare what a graph says of each input and output with what the data say.
 
     For a pair the data say dependence where the partial correlation differs from zero, by a t-test
     whose adjusted p-value is at most `level`. It sees straight-line effects only, 0/1 columns
     included. The graph is asked by d-separation. These are the statements of `check_markov` and
-    `check_faithfulness` in which all other inputs are given.
+    `check_faithfulness` in which all other inputs are given. Covariates act on inputs and outputs
+    from outside the graph: they are held fixed by straight lines, a level each for tissues and the
+    like, and errors follow how uncertain an output is at their levels.
 
     Args:
         graph: the graph; it is not changed.
@@ -96,6 +99,7 @@ def compare_with_data(
         level: the false discovery rate to accept.
         given: "inputs" holds all other columns of X fixed, as is right where inputs go together;
             "nothing" is the plain correlation, for fewer samples than inputs.
+        covariates: a DataFrame, Series or array of tissue, batch and the like; always held fixed.
 
     Returns:
         The pairs in which graph and data differ, the clearest first.
@@ -113,7 +117,8 @@ def compare_with_data(
         >>> sorted({pair.x for pair in found.unexplained})
         ['x1', 'x2', 'x8']
     """
-    return compare_data(graph, as_data(X, Y), level=level, given=given)
+    data = as_data(X, Y, covariates=covariates)
+    return compare_data(graph, data, level=level, given=given)
 
 
 def compare_data(
@@ -136,23 +141,29 @@ def compare_data(
         raise InputError(f"given is {given!r}{suggest(given, get_args(Given))}")
     inputs = _shared(graph, "input", data.inputs, "X")
     outputs = _shared(graph, "output", data.outputs, "Y")
-    correlation, p, untested = _test_pairs(data, inputs, outputs, given)
-    tested = [x for x in inputs if x not in untested]
-    separated = _ask_graph(graph, tested, outputs, inputs if given == "inputs" else [])
+    correlation, p, few = _test_pairs(data, inputs, outputs, given)
+    outputs_tested = [y for y in outputs if y not in few]
+    seen = ~np.isnan(p).all(axis=1)  # [input]
+    tested = [x for x, flag in zip(inputs, seen, strict=True) if flag]
+    separated = _ask_graph(graph, tested, outputs_tested, inputs if given == "inputs" else [])
+    known_pairs = ~np.isnan(p[seen])
     tests = [
-        _gather_tests(tested, outputs, correlation, p, chosen) for chosen in (separated, ~separated)
+        _gather_tests(tested, outputs_tested, correlation[seen], p[seen], chosen & known_pairs)
+        for chosen in (separated, ~separated)
     ]
     known = {*inputs, *outputs}
     everything = [*data.inputs, *data.outputs, *by_role(graph, "input"), *by_role(graph, "output")]
     return DataComparison(
         samples=len(data.x),
-        pairs=p.size,
+        pairs=int(known_pairs.sum()),
         level=level,
         given=given,
         unexplained=tuple(test for test in tests[0] if test.q <= level),
         silent=tuple(test for test in reversed(tests[1]) if test.q > level),
-        untested=tuple(untested),
+        untested=tuple(x for x, flag in zip(inputs, seen, strict=True) if not flag),
         unknown=tuple(dict.fromkeys(name for name in everything if name not in known)),
+        covariates=data.covariates.names if data.covariates else (),
+        few=tuple(few),
     )
 
 
@@ -171,27 +182,27 @@ def _shared(graph: nx.DiGraph, role: str, columns: tuple[str, ...], table: str) 
 def _test_pairs(
     data: Data, inputs: list[str], outputs: list[str], given: Given
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Give correlations and p-values [input, output], without the inputs that cannot be tested."""
+    """Give correlations and p-values [input, output], and the outputs that have too few values."""
     rows = [data.inputs.index(name) for name in inputs]
     columns = [data.outputs.index(name) for name in outputs]
-    y = _standardise(data.y[:, columns])  # [sample, output]
-    if given == "inputs":
-        correlation, freedom = _correlate_partly(_standardise(data.x), y)
-        correlation = correlation[rows]  # [input, output]
-    else:
-        x = _standardise(data.x[:, rows])  # [sample, input]
-        correlation, freedom = x.T @ y / len(x), len(x) - 2
-    seen = ~np.isnan(correlation).any(axis=1)  # [input]
-    untested = [name for name, flag in zip(inputs, seen, strict=True) if not flag]
-    if not seen.any():
+    held = data.covariates.numbers if data.covariates else None
+    found = correlate_pairs(data.x, data.y[:, columns], held, partly=given == "inputs")
+    enough = found.enough
+    if not enough.any():
+        most = int((~np.isnan(data.y[:, columns])).sum(axis=0).max())
+        fixed = "the other inputs" if held is None else "the other inputs and the covariates"
+        raise InputError(
+            f"X and Y must have at least {found.needed} samples to hold {fixed} fixed, but have "
+            f"{most}; add samples, or compare with given='nothing'"
+        )
+    p = found.p[rows][:, enough]
+    if np.isnan(p).all():
         raise InputError(
             "X must have an input that the others do not determine, but each one repeats others; "
             "remove the repeated columns, or compare with given='nothing'"
         )
-    r = np.clip(correlation[seen], -1, 1)
-    with np.errstate(divide="ignore"):  # a correlation of 1 has p = 0
-        p = 2 * stats.t.sf(np.abs(r) * np.sqrt(freedom / (1 - r**2)), freedom)
-    return r, p, untested
+    few = [name for name, flag in zip(outputs, enough, strict=True) if not flag]
+    return found.r[rows][:, enough], p, few
 
 
 def _ask_graph(
@@ -223,34 +234,3 @@ def _gather_tests(
         )
         for k in np.argsort(-np.abs(r), kind="stable")
     ]
-
-
-def _standardise(values: np.ndarray) -> Float[np.ndarray, "sample column"]:
-    values = values.astype(float)
-    return (values - values.mean(axis=0)) / values.std(axis=0)
-
-
-def _correlate_partly(
-    x: Float[np.ndarray, "sample input"], y: Float[np.ndarray, "sample output"]
-) -> tuple[Float[np.ndarray, "input output"], int]:
-    """Correlate each input with each output, all other inputs held fixed, by one regression.
-
-    Inputs that others determine get NaN; the pseudo-inverse leaves the rest as they would be.
-    """
-    samples = len(x)
-    spread, axes = np.linalg.eigh(x.T @ x / samples)  # [axis], [input, axis]
-    used = spread > _SINGULAR * spread.max()
-    freedom = samples - int(used.sum()) - 1
-    if freedom < 2:
-        raise InputError(
-            f"X and Y must have at least {int(used.sum()) + 3} samples to hold the other inputs "
-            f"fixed, but have {samples}; add samples, or compare with given='nothing'"
-        )
-    inverse = (axes[:, used] / spread[used]) @ axes[:, used].T  # [input, input]
-    shared = x.T @ y / samples  # [input, output]
-    slopes = inverse @ shared  # [input, output]
-    left = np.maximum(1 - (slopes * shared).sum(axis=0), _SINGULAR)  # [output]
-    t = slopes / np.sqrt(np.outer(np.diag(inverse), left) / freedom)
-    determined = (np.abs(axes[:, ~used]) > np.sqrt(_SINGULAR)).any(axis=1)  # [input]
-    t[determined] = np.nan
-    return t / np.sqrt(freedom + t**2), freedom

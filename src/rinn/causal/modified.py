@@ -74,7 +74,14 @@ def above(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:
         >>> sorted(above(nx.DiGraph([("a", "b"), ("b", "c")]), ["c"]))
         ['a', 'b']
     """
-    return set().union(*(nx.ancestors(graph, node) for node in nodes))
+    found: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        for parent in graph.pred[waiting.pop()]:
+            if parent not in found:
+                found.add(parent)
+                waiting.append(parent)
+    return found
 
 
 def below(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:

@@ -14,7 +14,7 @@ from math import comb
 
 import networkx as nx
 
-from rinn.causal.modified import check_acyclic
+from rinn.causal.modified import above, check_acyclic
 from rinn.cells import quote
 from rinn.errors import InputError
 from rinn.graphs import by_role
@@ -178,7 +178,7 @@ def answer_statements(graph: nx.DiGraph, statements: Sequence[Statement]) -> dic
     found: dict[Statement, bool] = {}
     for (x, given), group in groups.items():
         _check_names(role, x, given, group)
-        connected = _find_connected(graph, x, sorted({s.y for s in group}), given)
+        connected = _find_connected(graph, x, given)
         found |= {statement: statement.y not in connected for statement in group}
     return found
 
@@ -201,12 +201,20 @@ def _check_names(
             )
 
 
-def _find_connected(graph: nx.DiGraph, x: str, ys: list[str], given: frozenset[str]) -> set[str]:
-    """Halve the outputs until each half is separated or single: most inputs reach few outputs."""
-    if not ys or nx.is_d_separator(graph, {x}, set(ys), set(given)):
-        return set()
-    if len(ys) == 1:
-        return set(ys)
-    middle = len(ys) // 2
-    halves = ys[:middle], ys[middle:]
-    return set().union(*(_find_connected(graph, x, half, given) for half in halves))
+def _find_connected(graph: nx.DiGraph, x: str, given: frozenset[str]) -> set[str]:
+    """All nodes that a path connects with one (Shachter 1998: Bayes-ball), in one walk."""
+    opened = above(graph, given) | given  # where two arrows that meet let a path through
+    found: set[str] = set()
+    waiting, met = [(x, True)], {(x, True)}
+    while waiting:
+        node, is_from_below = waiting.pop()
+        passes = node not in given
+        if passes:
+            found.add(node)
+        following = [(child, False) for child in graph.succ[node]] if passes else []
+        if (passes and is_from_below) or (not is_from_below and node in opened):
+            following += [(parent, True) for parent in graph.pred[node]]
+        fresh = [step for step in following if step not in met]
+        met.update(fresh)
+        waiting += fresh
+    return found - {x}

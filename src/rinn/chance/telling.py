@@ -34,7 +34,8 @@ def summarise_null(null: Null, graph: nx.DiGraph) -> str:
 was connected; of the 4 real inputs beside them, all were.
     """
     q = list(assign_q(graph, null).values())
-    return f"{_tell_drawn(null)}; {_tell_edges(q)}. {_tell_decoys(null)}."
+    stated = _tell_stated(graph.number_of_edges() - len(q), len(q))
+    return f"{_tell_drawn(null)}; {_tell_edges(q)}{stated}. {_tell_decoys(null)}."
 
 
 def _tell_drawn(null: Null) -> str:
@@ -71,6 +72,16 @@ def _tell_edges(q: list[float]) -> str:
         f"{low} of the {len(q)} edges of this graph {verb} q at most {LEVEL}, the highest being "
         f"{max(q):.2g}"
     )
+
+
+def _tell_stated(stated: int, others: int) -> str:
+    """Edges that are there because the prior says so are neither found nor chance."""
+    if not stated:
+        return ""
+    those = "one that the prior states" if stated == 1 else f"{stated} that the prior states"
+    if not others:
+        return f" but {those}"
+    return f", not counting {those}"
 
 
 def _tell_decoys(null: Null) -> str:

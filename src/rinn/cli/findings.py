@@ -41,13 +41,17 @@ def check(
     y: Annotated[
         Path | None, typer.Option(help="Table of the outputs, same samples; with --x.")
     ] = None,
+    covariates: Annotated[
+        Path | None,
+        typer.Option(help="Table of tissue, batch and the like, to be held fixed; with --x."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say which latents of a graph could be known if it were the truth, and what it assumes."""
     from rinn.checking import check_file, show_check
 
     with _name_in_errors(f"cannot read {graph}"):
-        result = check_file(graph, x, y)
+        result = check_file(graph, x, y, covariates)
     if as_json:
         sys.stdout.write(json.dumps(result.to_json()) + "\n")
     else:

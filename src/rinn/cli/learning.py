@@ -13,6 +13,7 @@ from rinn.cli.options import (
     Device,
     Directed,
     GeneSets,
+    Kinds,
     Mask,
     Prior,
     Quiet,
@@ -32,7 +33,10 @@ def fit(
     x: Annotated[
         Path, typer.Argument(metavar="X", help="Table of the inputs: csv, tsv, parquet or npz.")
     ],
-    y: Annotated[Path, typer.Argument(metavar="Y", help="Table of the outputs, same samples.")],
+    y: Annotated[
+        Path,
+        typer.Argument(metavar="Y", help="Table of the outputs, same samples; cells may be empty."),
+    ],
     out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
     strategy: Annotated[
         str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc or dm.")
@@ -47,7 +51,11 @@ def fit(
     seed: Seed = 0,
     device: Device = "auto",
     loss: Annotated[
-        str, typer.Option(help="auto, bce (0/1 outputs) or mse (all others).")
+        str,
+        typer.Option(
+            help="auto (each output by its kind), bce (all are 0/1), mse (numbers) or poisson "
+            "(counts)."
+        ),
     ] = "auto",
     select: Annotated[
         str,
@@ -67,6 +75,7 @@ def fit(
         Path | None, typer.Option(help="A known graph, to score against; not used to learn.")
     ] = None,
     covariates: Covariates = None,
+    kinds: Kinds = None,
     alpha_pc: Annotated[
         float | None, typer.Option(help="dm: level of the tests of inputs against outputs.")
     ] = None,
@@ -109,7 +118,8 @@ def fit(
         is_directed=network_directed,
         is_mask=network_mask,
     )
-    _fit(x, y, out, settings, device, truth, quiet, context.obj, covariates, knowledge)
+    more = {"covariates_path": covariates, "kinds_path": kinds, "knowledge": knowledge}
+    _fit(x, y, out, settings, device, truth, quiet, context.obj, more)
 
 
 def demo(
@@ -196,12 +206,11 @@ def _fit(
     truth: Path | None,
     quiet: bool,
     command: list[str],
-    covariates: Path | None = None,
-    knowledge: Any = None,
+    more: dict[str, Any] | None = None,
 ) -> None:
     from rinn.cautions import warn_of_size
     from rinn.runs import fit_run
-    from rinn.show import say_dropped, show_graph, show_scores, show_test
+    from rinn.show import say_comparison, say_dropped, show_graph, show_scores, show_test
 
     found = fit_run(
         x,
@@ -210,10 +219,9 @@ def _fit(
         settings,
         device=device,
         truth_path=truth,
-        covariates_path=covariates,
-        knowledge=knowledge,
         quiet=quiet,
         command=command,
+        **(more or {}),
     )
     if quiet:
         return
@@ -228,9 +236,12 @@ def _fit(
     show_test(found.manifest["test"], console)
     for line in found.manifest.get("prior", {}).get("account", ()):
         console.print(line, markup=False, highlight=False)
-    for part in ("covariates", "prior", "comparison", "null"):
+    for part in ("outputs", "covariates", "prior", "comparison", "null"):
         if part in found.manifest:
-            console.print(found.manifest[part]["sentence"], markup=False, highlight=False)
+            words = found.manifest[part]["sentence"]
+            if part == "comparison":
+                words = say_comparison(found.manifest, found.graph) or words
+            console.print(words, markup=False, highlight=False)
     if truth is not None:
         show_scores(found.scores, console)
     say(f"open {out / 'report.html'}")

@@ -21,6 +21,13 @@ Covariates = Annotated[
         "directly, and latents need not stand for them."
     ),
 ]
+Kinds = Annotated[
+    Path | None,
+    typer.Option(
+        help="Table with the columns output and kind (number, binary or count), for outputs whose "
+        "values do not tell; csv or tsv."
+    ),
+]
 Prior = Annotated[
     Path | None,
     typer.Option(help="What is known: must, mustnot, together, apart, level; csv, tsv or json."),

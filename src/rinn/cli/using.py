@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 NAMES = "names.csv"
 MOST_ROWS = 20
+UNITS = {
+    "mse": "units of Y",
+    "bce": "probability of a 1",
+    "mixed": "units of Y, or probability of a 1",
+}
 NEAREST = 3
 LEAST_SHARE = 0.1
 
@@ -72,6 +77,8 @@ def name(
         _note(f"{gmt.name}: {entry}")
     _show_names(found, alpha)
     say(f"wrote {place}: {len(found.table)} rows, q over {found.tests} tests")
+    if place == run / NAMES and (run / "report.html").exists():
+        say(f"'rinn report {run}' puts the names into the report")
 
 
 def activity(
@@ -114,6 +121,13 @@ def whatif(
         list[str] | None,
         typer.Option(metavar="ID", help="Ask of this sample only. May be repeated."),
     ] = None,
+    covariates: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of tissue, batch and the like of the same samples, for a run that was "
+            "fitted with them."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write: a row for each output.")] = None,
     force: Force = False,
 ) -> None:
@@ -128,11 +142,12 @@ def whatif(
     model = load_model(run)
     inputs, latents = read_settings(model, do or [])
     edges = read_edges(model, without or [])
-    found = answer(model, take_samples(model, x, sample or []), inputs, latents, edges)
+    samples = take_samples(model, x, sample or [], covariates)
+    found = answer(model, samples, inputs, latents, edges)
     if out is not None:
         _write(found.to_frame().reset_index(), out)
     _warn(found.cautions)
-    _show_change(found, "probability of a 1" if model.loss == "bce" else "units of Y")
+    _show_change(found, UNITS.get(model.loss, UNITS["mixed"]))
     if out is not None:
         say(f"wrote {out}")
 
@@ -198,7 +213,9 @@ def _show_change(found: Prediction, units: str) -> None:
     rest = len(table) - min(len(moved), MOST_ROWS)
     if rest:
         small = len(moved) <= MOST_ROWS
-        say(f"{rest} other outputs {'do not change' if small else 'change less, or not at all'}")
+        still = "do not change" if small else "change less, or not at all"
+        single = "does not change" if small else "changes less, or not at all"
+        say(f"{rest} other outputs {still}" if rest > 1 else f"1 other output {single}")
 
 
 def _is_moved(table: pd.DataFrame) -> pd.Series:

@@ -31,13 +31,15 @@ def tabulate_covariates(
 
     Returns:
         The table of covariates.csv: `output`, `covariate`, `level`, `reference`, `coefficient` and
-        `standard_error`. Coefficients are log odds for binary outputs and in the user's units for
-        others: a level's against the reference, a number's for one of its standard deviations.
+        `standard_error`. Coefficients are log odds for binary outputs, logarithms for counts, and
+        in the user's units for numbers: a level's against the reference, a number's for one of its
+        standard deviations.
     """
     rows = np.sort(problem.seen)
-    model = fit_covariates(covariates.take(rows).numbers, problem.y[:, rows].T, problem.loss)
-    scale = problem.y_scale.spread if problem.loss == "mse" else np.ones(len(outputs))
-    centre = problem.y_scale.centre if problem.loss == "mse" else np.zeros(len(outputs))
+    known = None if problem.known is None else problem.known[:, rows].T
+    numbers = covariates.take(rows).numbers
+    model = fit_covariates(numbers, problem.y[:, rows].T, problem.likelihood, known)
+    scale, centre = problem.likelihood.link.spread, problem.likelihood.link.centre
     references = {c.name: c.levels[0] if c.levels else "" for c in covariates.codings}
     columns = [(INTERCEPT, "", ""), *((n, lv, references[n]) for n, lv in covariates.columns)]
     found = []
@@ -63,7 +65,7 @@ def sum_up_covariates(problem: Problem, covariates: Covariates) -> dict[str, Any
         `names`, `columns`, `share`, `sentence` and `notes`.
     """
     share = _find_share(problem)
-    what = "deviance" if problem.loss == "bce" else "variance"
+    what = "variance" if problem.loss == "mse" else "deviance"
     names = quote_some(covariates.names).replace("'", "")
     return {
         "names": list(covariates.names),
@@ -83,17 +85,16 @@ def _find_share(problem: Problem) -> float:
         return 0.0
     left = whole = 0.0
     for split, offset in zip(problem.splits, problem.adjustment.offset, strict=True):
-        y = problem.y[:, split.validation].astype(np.float64)
-        mean = problem.y[:, split.train].mean(axis=1, dtype=np.float64)[:, None]
-        if problem.loss == "bce":
-            least = 1 / (2 * len(split.train))
-            mean = np.clip(mean, least, 1 - least)
-            mean = np.log(mean / (1 - mean))
-        left += _sum_losses(problem.loss, offset[:, split.validation].astype(np.float64), y)
-        whole += _sum_losses(problem.loss, np.broadcast_to(mean, y.shape), y)
+        nothing = np.zeros((len(split.train), 0))
+        known = None if problem.known is None else problem.known[:, split.train].T
+        plain = fit_covariates(nothing, problem.y[:, split.train].T, problem.likelihood, known)
+        mean = np.broadcast_to(plain.coefficients.T, (len(problem.y), len(split.validation)))
+        left += _sum_losses(problem, split.validation, offset[:, split.validation])
+        whole += _sum_losses(problem, split.validation, mean)
     return 1 - left / whole if whole > 0 else 0.0
 
 
-def _sum_losses(loss: str, raw: np.ndarray, y: np.ndarray) -> float:
-    each = (raw - y) ** 2 if loss == "mse" else np.logaddexp(0, raw) - y * raw
-    return float(each.sum())
+def _sum_losses(problem: Problem, rows: np.ndarray, raw: np.ndarray) -> float:
+    y = problem.y[:, rows].astype(np.float64)
+    each = problem.likelihood.measure(raw.astype(np.float64), y)
+    return float(each.sum() if problem.known is None else each[problem.known[:, rows]].sum())

@@ -41,6 +41,8 @@ def find_adjusted_errors(
     own = x - project(adjustment.design[:, rows], x)
     variance = find_variances(problem, adjustment, rows)  # [output, sample]
     weight = variance if problem.loss == "bce" else np.ones_like(variance)
+    if problem.known is not None:
+        variance, weight = (part * problem.known[:, rows] for part in (variance, weight))
     total = weight.sum(axis=1)
     moments = x**2 @ weight.T - (x @ weight.T) ** 2 / total  # [input, output], about the mean
     least = np.finfo(float).tiny
@@ -68,13 +70,22 @@ def find_variances(
     Returns:
         Variances above zero, in the networks' units.
     """
-    expected = adjustment.expect(problem.loss).mean(axis=0)[:, rows]
+    expected = adjustment.expected.mean(axis=0)[:, rows]
     if problem.loss == "bce":
         return np.maximum(expected * (1 - expected), 1 / len(rows))
     squares = (problem.y[:, rows] - expected) ** 2
-    mean = squares.mean(axis=1, keepdims=True)
-    fitted = mean + project(adjustment.design[:, rows], squares - mean)
+    weight = weigh_each(problem, rows)
+    mean = (squares * weight).mean(axis=1, keepdims=True)
+    fitted = mean + project(adjustment.design[:, rows], (squares - mean) * weight)
     return np.maximum(fitted, np.maximum(LEAST_VARIANCE * mean, 1e-12))
+
+
+def weigh_each(problem: Problem, rows: np.ndarray) -> Float[np.ndarray, "output sample"] | float:
+    """What the samples of each output count: none where it is missing, on average 1."""
+    if problem.known is None:
+        return 1.0
+    known = problem.known[:, rows]
+    return known / np.maximum(known.mean(axis=1, keepdims=True), 1 / known.shape[1])
 
 
 def project(

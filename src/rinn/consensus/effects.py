@@ -45,7 +45,8 @@ def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
     An input that is 0 or 1 is moved from 0 to 1, and the effect is weighted by its standard
     deviation; any other from one standard deviation below its mean to one above, and the effect is
     halved. Effects are thus for one standard deviation of the input, and their sampling error in a
-    regression would be 1 / sqrt(n) for standardised outputs, and 1 / sqrt(n p (1 - p)) in logits.
+    regression would be 1 / sqrt(n) for standardised outputs, and 1 / sqrt(n p (1 - p)) in logits;
+    n counts the samples in which the output is known.
     Nothing is assumed of the activation. Covariates shift the outputs whatever the inputs are: they
     change the errors (`find_adjusted_errors`), not the effects.
 
@@ -102,11 +103,15 @@ def _find_errors(
         return find_adjusted_errors(problem, problem.adjustment, seen)
     rows = [net.trial.net.rows for net in nets if isinstance(net.trial.net, EvolutionSettings)]
     samples = min([len(seen), *rows])
-    if problem.loss == "mse":
-        return np.full(len(problem.y), 1 / np.sqrt(samples))
-    share = problem.y[:, seen].mean(axis=1, dtype=np.float64)
-    least = 1 / len(seen)  # an output that is constant outside the test set tells nothing
-    return np.asarray(1 / np.sqrt(samples * np.maximum(share * (1 - share), least)))
+    known = np.full(len(problem.y), len(seen))  # [output]
+    if problem.known is not None:
+        known = np.maximum(problem.known[:, seen].sum(axis=1), 1)
+    counts = np.minimum(known, samples)
+    if problem.loss != "bce":
+        return np.asarray(1 / np.sqrt(counts))
+    share = problem.y[:, seen].sum(axis=1, dtype=np.float64) / known
+    least = 1 / known  # an output that is constant outside the test set tells nothing
+    return np.asarray(1 / np.sqrt(counts * np.maximum(share * (1 - share), least)))
 
 
 @functools.partial(jax.jit, static_argnums=0)

@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rinn.cells import quote
 from rinn.consensus.effects import Effects
 from rinn.consensus.evidence import find_noise, weigh_effects
 from rinn.consensus.prior import Prior
@@ -49,7 +50,7 @@ class Influence:
     Attributes:
         edges: how many drawn edges there are in all.
         owed: drawn edges that the searches find with the prior alone.
-        stated: pairs that must be joined and that no search joined often enough: they have an
+        stated: pairs that must be joined and that no latent found often enough joins: they have an
             edge of their own, from input to output.
         gained: pairs of input and output that are joined with the prior alone.
         lost: pairs that are joined without it alone.
@@ -93,16 +94,17 @@ class Influence:
             drawn = "one is" if len(self.stated) == 1 else f"{len(self.stated)} are"
             words += f", and {drawn} drawn only because the prior says so"
         words += (
-            f"; {_count(len(self.gained), 'pair')} of input and output joined and "
-            f"{len(self.lost)} parted by it."
+            f"; it joined {_count(len(self.gained), 'pair')} of input and output and parted "
+            f"{len(self.lost) or 'none'}."
         )
         clear = [one for one in self.contradictions if one.says in ("must", "mustnot")]
         if clear:
             worst = clear[0]
-            verb = "goes" if len(clear) == 1 else "go"
+            go = "One firm statement goes against the data:"
+            if len(clear) > 1:
+                go = f"{len(clear)} firm statements go against the data, such as"
             words += (
-                f" {_count(len(clear), 'firm statement')} {verb} against the data, such as "
-                f"{worst.says} of {worst.input!r} and {worst.output!r} (evidence "
+                f" {go} {worst.says} of {quote(worst.input)} and {quote(worst.output)} (evidence "
                 f"{worst.evidence:+.1f} log odds); see prior.json."
             )
         return words
@@ -129,8 +131,8 @@ def read_informed(
         The graph as `read_consensus` gives it. Its edges also have `origin`: "data" where the graph
         without the prior joins the two as well (for an edge that is not drawn: where some search
         does), "prior" where it does not, "stated" where the prior says that an input must reach an
-        output and too few searches do so; and `frequency_without`, the share of searches without
-        the prior. And what the prior did.
+        output and no latent found often enough joins the two; and `frequency_without`, the share
+        of searches without the prior. And what the prior did.
 
     Example:
         >>> from rinn.consensus.prior import make_prior

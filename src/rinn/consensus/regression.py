@@ -10,6 +10,7 @@ from rinn.consensus.effects import Effects
 from rinn.problem import Problem, is_large
 
 SAMPLES_PER_INPUT = 3
+FEWEST_FREE = 10  # samples beyond the inputs: with fewer an output says nothing
 
 
 def wants_regression(problem: Problem) -> bool:
@@ -22,16 +23,21 @@ def wants_regression(problem: Problem) -> bool:
         problem: the data.
 
     Returns:
-        True for more than 100 inputs with at least three samples each.
+        True for more than 100 inputs with at least three samples each, in which an output is known
+        on average.
     """
-    return is_large(problem) and len(problem.seen) >= SAMPLES_PER_INPUT * len(problem.x)
+    samples = float(len(problem.seen))
+    if problem.known is not None:
+        samples *= problem.known[:, problem.seen].mean()
+    return is_large(problem) and samples >= SAMPLES_PER_INPUT * len(problem.x)
 
 
 def regress_effects(problem: Problem) -> Effects:
     """Measure what each input does to each output, all other inputs held fixed, by regression.
 
-    Binary outputs are regressed as numbers: what counts is the effect in units of its error, which
-    is hardly another in a logistic regression. Covariates are regressed on as well; errors then
+    Binary outputs and counts are regressed as numbers: what counts is the effect in units of its
+    error, which is hardly another in a logistic regression. Outputs that are missing in the same
+    samples are regressed together on the others. Covariates are regressed on as well; errors then
     follow how uncertain each output is at their levels (White 1980: A heteroskedasticity-consistent
     covariance matrix estimator).
 
@@ -61,7 +67,25 @@ def regress_effects(problem: Problem) -> Effects:
 def _regress(
     problem: Problem, rows: np.ndarray
 ) -> tuple[Float[np.ndarray, "input output"], Float[np.ndarray, " output"]]:
-    x, y = (table[:, rows].T.astype(np.float64) for table in (problem.x, problem.y))
+    """Effects in units of their error, and that error, by the samples that know each output."""
+    outputs = len(problem.y)
+    if problem.known is None:
+        return _regress_some(problem, rows, np.arange(outputs))
+    effects, errors = np.zeros((len(problem.x), outputs)), np.ones(outputs)
+    taken = len(problem.x) + (0 if problem.adjustment is None else len(problem.adjustment.design))
+    patterns, which = np.unique(problem.known[:, rows], axis=0, return_inverse=True)
+    for number, known in enumerate(patterns):
+        some = np.flatnonzero(which == number)
+        if known.sum() - taken > FEWEST_FREE:
+            effects[:, some], errors[some] = _regress_some(problem, rows[known], some)
+    return effects, errors
+
+
+def _regress_some(
+    problem: Problem, rows: np.ndarray, outputs: np.ndarray
+) -> tuple[Float[np.ndarray, "input output"], Float[np.ndarray, " output"]]:
+    x = problem.x[:, rows].T.astype(np.float64)
+    y = problem.y[np.ix_(outputs, rows)].T.astype(np.float64)
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     samples, inputs = x.shape
     taken = 0
@@ -77,7 +101,7 @@ def _regress(
     errors = np.sqrt(np.diag(inverse))[:, None] * np.maximum(spread, 1e-12)
     if problem.adjustment is not None:
         errors = errors * _find_unevenness(
-            x @ inverse, find_variances(problem, problem.adjustment, rows)
+            x @ inverse, find_variances(problem, problem.adjustment, rows)[outputs]
         )
     return slopes / errors, spread / np.sqrt(samples)
 

@@ -18,6 +18,7 @@ from rinn.devices import find_devices
 from rinn.errors import InputError
 from rinn.frames import find_names, match_rows
 from rinn.graphs import by_role
+from rinn.kinds import check_kinds
 from rinn.knowledge import Knowledge, load_knowledge, resolve
 from rinn.pairing import MIN_SAMPLES, pair_tables
 from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
@@ -60,15 +61,19 @@ class GraphEstimator(BaseEstimator):
         self.verbose = verbose
         self.prior = prior
 
-    def fit(self, X: Any, Y: Any, covariates: Any = None) -> Self:
+    def fit(self, X: Any, Y: Any, covariates: Any = None, kinds: Any = None) -> Self:
         """Search, select, and read one latent graph out of what was selected.
 
         Args:
             X: the inputs, [sample, input]; a DataFrame or an array.
-            Y: the outputs, [sample, output], or [sample] for a single one.
+            Y: the outputs, [sample, output], or [sample] for a single one; NaN where one was not
+                measured (not for DBN, ESC and DM).
             covariates: tissue, batch and the like, which act on the outputs directly: a DataFrame,
                 Series or array, text or numbers. Rows are matched as those of X and Y are. Not for
                 DBN, ESC and DM.
+            kinds: a dictionary or Series from names of outputs (y0, y1 and so on, where Y has none)
+                to "number", "binary" or "count"; of the others their values tell. Mixed kinds and
+                counts are not for DBN and ESC.
 
         Returns:
             The estimator itself.
@@ -77,7 +82,7 @@ class GraphEstimator(BaseEstimator):
             InputError: a parameter is wrong, or the tables cannot be learnt from; a ValueError.
         """
         settings = self._check_parameters()
-        data = self._check_tables(X, Y, covariates)
+        data = self._check_tables(X, Y, covariates, kinds)
         self._check_prior(data, settings)
         fit = self._search(data, settings)
         self.graph_ = fit.latent.graph
@@ -126,7 +131,7 @@ class GraphEstimator(BaseEstimator):
             strategy=self._strategy,
         )
 
-    def _check_tables(self, X: Any, Y: Any, covariates: Any = None) -> Data:
+    def _check_tables(self, X: Any, Y: Any, covariates: Any = None, kinds: Any = None) -> Data:
         """Check X and Y by scikit-learn's rules, then by those of every run."""
         if Y is None:
             raise InputError(
@@ -138,15 +143,25 @@ class GraphEstimator(BaseEstimator):
             covariates = match_covariates(X, covariates)
         inputs, outputs = find_names(X, "X"), find_names(Y, "Y")
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
-        y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+        y = check_array(
+            Y,
+            dtype=np.float64,
+            ensure_2d=False,
+            ensure_all_finite="allow-nan",
+            input_name="y",
+            estimator=self,
+        )
         self._is_single = y.ndim == 1
         y = y[:, None] if self._is_single else y
         x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
         y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
-        data = pair_tables(x_table, y_table, least=self.min_samples, covariates=covariates)
+        told = check_kinds(kinds, y_table.columns)
+        data = pair_tables(
+            x_table, y_table, least=self.min_samples, covariates=covariates, kinds=told
+        )
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
-        self._y_first = y[0].copy()
+        self._y_first = y[(~np.isnan(y)).argmax(axis=0), np.arange(y.shape[1])]
         return data
 
 
@@ -156,9 +171,9 @@ class NetworkEstimator(GraphEstimator):
     def _keep(self, fit: Fit) -> None:
         self.networks_ = fit.kept
         self.test_scores_ = fit.test
-        self._loss = fit.problem.loss
+        self._likelihood = fit.problem.likelihood
         self.influence_ = fit.influence
-        self._x_scale, self._y_scale = fit.problem.x_scale, fit.problem.y_scale
+        self._x_scale = fit.problem.x_scale
         self.covariates_ = fit.data.covariates.codings if fit.data.covariates else ()
         self._covariate_models = fit.problem.adjustment.models if fit.problem.adjustment else ()
 

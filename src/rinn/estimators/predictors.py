@@ -39,8 +39,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Returns:
             Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
-            For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes.
-            An output that was constant in `fit` keeps its value.
+            For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes;
+            for counts, their mean. An output that was constant in `fit` keeps its value.
 
         Raises:
             InputError: covariates are missing, or of another kind than in `fit`.
@@ -48,7 +48,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         x = self._scale_inputs(X)
         offset = self._find_offset(X, covariates)
         with _in_double():
-            each = predict_samples(self.networks_, x, self._loss, self._y_scale, offset)
+            each = predict_samples(self.networks_, x, self._likelihood, offset)
         found = each.mean(axis=0)
         y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
@@ -59,7 +59,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Args:
             X: the inputs, [sample, input].
-            y: the outputs of the same samples.
+            y: the outputs of the same samples; NaN where one was not measured.
             sample_weight: weights of the samples.
             covariates: of the same samples, where `fit` was given any; else None.
 
@@ -67,7 +67,10 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
             1 for perfect predictions, 0 for the mean of `y`.
         """
         predicted = self.predict(X, covariates=covariates)
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
+        known = ~np.isnan(np.asarray(y, np.float64))
+        if known.all():
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        return _score_known(np.asarray(y, np.float64), predicted, known, sample_weight)
 
     def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
         """Compute the activity of each latent.
@@ -126,6 +129,20 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         return self._x_scale.apply(x[:, self._x_varies]).T
 
 
+def _score_known(
+    y: np.ndarray, predicted: np.ndarray, known: np.ndarray, sample_weight: Any
+) -> float:
+    """The mean R² of the outputs, each over the samples in which it is known."""
+    columns = [part.reshape(len(y), -1).T for part in (y, predicted, known)]
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    scores = [
+        r2_score(own[rows], guess[rows], sample_weight=None if weight is None else weight[rows])
+        for own, guess, rows in zip(*columns, strict=True)
+        if rows.sum() > 1
+    ]
+    return float(np.mean(scores)) if scores else float("nan")
+
+
 class RINN(Predictor):
     """Learn the latent graph between two tables with redundant-input neural networks.
 
@@ -140,7 +157,8 @@ class RINN(Predictor):
         keep: how many networks the graph is read from.
         select: which: "accurate" for those that predict best, "paper" for the ten that the
             paper's distance chooses, whatever `keep` says.
-        loss: "bce" for outputs that are 0 or 1, "mse" for others, "auto" to look at Y.
+        loss: "bce" where all outputs are 0 or 1, "mse" where they are numbers, "poisson" where
+            they are counts, "auto" for each by its kind (see `fit`).
         device: "auto" (a GPU where there is one), "cpu" or "gpu".
         random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
             None or a RandomState draws one.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import math
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +59,7 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
     objects with the same names, by itself or under "statements".
 
     Args:
-        path: the file; a table may be gzip.
+        path: the file; it may be gzip.
 
     Returns:
         The statements in their order. Whether the names exist is not known here.
@@ -74,7 +76,8 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
         [('must', None, None), ('apart', 1.5, None), ('level', None, 1)]
     """
     path = Path(path)
-    rows = _read_json(path) if path.suffix.lower() == ".json" else _read_table(path)
+    is_json = path.name.lower().endswith((".json", ".json.gz"))
+    rows = _read_json(path) if is_json else _read_table(path)
     found = tuple(_make_statement(values, place, path) for place, values in rows)
     if not found:
         raise InputError(
@@ -114,7 +117,7 @@ def _check_header(names: list[str], lines: Lines) -> None:
             raise lines.reject(
                 f"begin with the column names {', '.join(FIELDS[:3])} and, if wanted, weight, note",
                 f"has {quote(name)}",
-                f"rename that column{suggest(name, FIELDS, listed=False)}",
+                _advise_header(name),
             )
     missing = [name for name in FIELDS[:3] if name not in names]
     if missing or len(set(names)) < len(names):
@@ -122,17 +125,26 @@ def _check_header(names: list[str], lines: Lines) -> None:
         raise lines.reject(f"have the columns {', '.join(FIELDS[:3])} once", but, "mend that line")
 
 
+def _advise_header(name: str) -> str:
+    if _find_kind(name) in KINDS:
+        return f"put a line with those names above it, such as {','.join(FIELDS[:3])}"
+    return f"rename that column{suggest(name, FIELDS, listed=False)}"
+
+
 def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        read = gzip.open if path.suffix.lower() == ".gz" else open
+        with read(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
             raise InputError(f"--prior ({path}) must be at most {MOST_BYTES >> 20} MiB of JSON")
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"--prior ({path}) must be a file you may read, but it cannot be read "
-            f"({error.strerror}); check the name"
+            f"({error.strerror or error}); check the name"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, EOFError, zlib.error) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"--prior ({path}) must hold JSON, but it does not ({error})") from None
@@ -154,7 +166,7 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _make_statement(values: Mapping[str, Any], place: str, path: Path) -> Statement:
-    kind = str(values.get("statement") or "").strip().lower().replace(" ", "").replace("_", "")
+    kind = _find_kind(str(values.get("statement") or ""))
     if kind not in KINDS:
         hint = suggest(kind, KINDS, listed=False)
         said = quote(str(values.get("statement") or ""))
@@ -171,6 +183,11 @@ def _make_statement(values: Mapping[str, Any], place: str, path: Path) -> Statem
     if weight is None and kind in SOFT:
         weight = USUAL_WEIGHT
     return Statement(kind, first, second, weight, place=place)
+
+
+def _find_kind(word: str) -> str:
+    """How a kind is called where someone writes 'must not' or 'Must-not'."""
+    return re.sub(r"[\s_-]+", "", word).lower()
 
 
 def _read_name(values: Mapping[str, Any], field: str, place: str, path: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from rinn.problem import Problem, add_offset
+from rinn.problem import Problem, add_offset, weigh_known
 from rinn.refitting.models import GraphModel, Values, rescale, run_changed, run_model, stack_parents
 
 
@@ -54,17 +54,22 @@ class EdgeEffect:
 
 
 def find_losses(
-    loss: str, predicted: Float[np.ndarray, "output sample"], y: Float[np.ndarray, "output sample"]
+    problem: Problem, split: int, rows: np.ndarray, predicted: Float[np.ndarray, "output sample"]
 ) -> Float[np.ndarray, " sample"]:
-    """The loss of each sample, a mean over the outputs: squared error, or cross-entropy of logits.
+    """The loss of each of some samples, a mean over the outputs.
 
-    Example:
-        >>> find_losses("mse", np.zeros((2, 1)), np.array([[1.0], [3.0]]))
-        array([5.])
+    Args:
+        problem: the data.
+        split: whose covariates' offset is added to what is predicted.
+        rows: the samples.
+        predicted: their outputs in the networks' units.
+
+    Returns:
+        Squared errors, cross-entropies or deviances.
     """
-    if loss == "mse":
-        return np.mean((predicted - y) ** 2, axis=0)
-    return np.mean(np.logaddexp(0, predicted) - y * predicted, axis=0)
+    y = problem.y[:, rows].astype(np.float64)
+    each = problem.likelihood.measure(add_offset(problem, split, rows, predicted), y)
+    return np.mean(each * weigh_known(problem, rows), axis=0)
 
 
 def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, ...]:
@@ -177,9 +182,7 @@ def _score_held(
     problem: Problem, split: int, predicted: Float[np.ndarray, "output sample"]
 ) -> Float[np.ndarray, " sample"]:
     """The loss of each validation sample of a split."""
-    rows = problem.splits[split].validation
-    y = problem.y[:, rows].astype(np.float64)
-    return find_losses(problem.loss, add_offset(problem, split, rows, predicted), y)
+    return find_losses(problem, split, problem.splits[split].validation, predicted)
 
 
 def find_error(values: Float[np.ndarray, " sample"]) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.errors import InputError
-from rinn.problem import Problem, add_offset
+from rinn.problem import Problem
 from rinn.refitting.effects import (
     EdgeEffect,
     LatentEffect,
@@ -33,7 +33,7 @@ class Refit:
     """A graph as a network: its parameters, how well it predicts, what each part is worth.
 
     Attributes:
-        loss: mse or bce, in the networks' units.
+        loss: mse, bce or mixed, in the networks' units.
         models: the parameters, one model for each split. Latents have mean 0 and standard
             deviation 1 over the training samples and are turned alike in all models.
         validation_loss: of each model on its own split.
@@ -220,5 +220,4 @@ def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comp
 def _score(
     model: GraphModel, problem: Problem, split: int, rows: np.ndarray
 ) -> Float[np.ndarray, " sample"]:
-    predicted = add_offset(problem, split, rows, model.predict(problem.x[:, rows]))
-    return find_losses(problem.loss, predicted, problem.y[:, rows].astype(np.float64))
+    return find_losses(problem, split, rows, model.predict(problem.x[:, rows]))

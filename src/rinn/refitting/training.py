@@ -12,7 +12,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
-from rinn.problem import Problem
+from rinn.likelihoods import Units, measure_losses
+from rinn.problem import Problem, weigh_known
 from rinn.refitting.models import BENDS, GraphModel, rescale, standardise
 from rinn.refitting.packing import Sources, Weights, lay_out, pack, unpack
 from rinn.refitting.starts import add_curves, fit_quadratics
@@ -57,8 +58,13 @@ def refit_models(
     x, scales = _code_inputs(problem.x, inputs)
     left, offset = [problem.y] * len(problem.splits), None
     if problem.adjustment is not None:
-        left = list(problem.y - problem.adjustment.expect(problem.loss))  # [split][output, sample]
+        left = list(problem.y - problem.adjustment.expected)  # [split][output, sample]
         offset = problem.adjustment.offset
+    weight = None
+    if problem.known is not None:
+        everything = np.arange(problem.y.shape[1])
+        weight = np.asarray(weigh_known(problem, everything), np.float32)
+        left = [values * problem.known for values in left]
     starts = []
     for s, split in enumerate(problem.splits):
         seen = x[:, split.train]
@@ -77,7 +83,9 @@ def refit_models(
         _decay_rate(),
         np.array(PULLS, np.float32),
         np.stack([split.validation[:MOST_CHECKED] for split in problem.splits]),
+        problem.likelihood.make_units(),
         offset,
+        weight,
     )
     with jax.default_matmul_precision("highest"):
         trained = _train(problem.loss, *jax.device_put(arrays, device or _find_cpu()))
@@ -135,6 +143,15 @@ class _Progress(NamedTuple):
     best_weights: Weights
 
 
+class _Seen(NamedTuple):
+    """Some samples of each split; offset and weight where there are covariates or gaps."""
+
+    x: Float[Any, "*split input sample"]
+    y: Float[Any, "*split output sample"]
+    offset: Float[Any, "*split output sample"] | None
+    weight: Float[Any, "*split output sample"] | None
+
+
 @functools.partial(jax.jit, static_argnums=0)
 def _train(
     loss: str,
@@ -146,42 +163,44 @@ def _train(
     rates: Float[Array, " step"],
     pulls: Float[Array, " restart"],
     held: Int[Array, "split use"],
+    units: Units,
     offset: Float[Array, "split output sample"] | None,
+    weight: Float[Array, "output sample"] | None,
 ) -> tuple[Weights, Float[Array, "split restart"]]:
     """Train every model of [split, restart] arrays; returns each at its best, and that loss."""
     adam = optax.scale_by_adam(b2=SQUARES)
 
-    def find_loss(weights: Weights, x: Array, y: Array, added: Array | None) -> Array:
-        found = run_levels(weights, sources, x)
-        return jnp.mean(_find_losses(loss, found if added is None else found + added, y))
+    def find_loss(weights: Weights, seen: _Seen) -> Array:
+        found = run_levels(weights, sources, seen.x)
+        found = found if seen.offset is None else found + seen.offset
+        losses = measure_losses(loss, found, seen.y, units)
+        return jnp.mean(losses if seen.weight is None else losses * seen.weight)
 
     def step_one(
-        weights: Weights,
-        memory: Any,
-        pull: Array,
-        x: Array,
-        y: Array,
-        added: Array | None,
-        rate: Array,
+        weights: Weights, memory: Any, pull: Array, seen: _Seen, rate: Array
     ) -> tuple[Weights, Any]:
-        slope = jax.grad(find_loss)(weights, x, y, added)
+        slope = jax.grad(find_loss)(weights, seen)
         direction, memory = adam.update(slope, memory)
         moved = jax.tree.map(lambda w, d: w - rate * d, weights, direction)
         return _pull_curves(moved, 1 - rate * pull), memory
 
-    over_restarts = jax.vmap(step_one, (0, 0, 0, None, None, None, None))
-    step = jax.vmap(over_restarts, (0, 0, None, 0, 0, 0, None))
-    check = jax.vmap(jax.vmap(find_loss, (0, None, None, None)))
-    held_x, held_y, held_offset = _take(x, held), _take(y, held), _take_each(offset, held)
+    over_restarts = jax.vmap(step_one, (0, 0, 0, None, None))
+    step = jax.vmap(over_restarts, (0, 0, None, 0, None))
+    check = jax.vmap(jax.vmap(find_loss, (0, None)))
+
+    def see(rows: Array) -> _Seen:
+        known = None if weight is None else _take(weight, rows)
+        return _Seen(_take(x, rows), _take(y, rows), _take_each(offset, rows), known)
+
+    held_out = see(held)
 
     def run_step(state: tuple[Weights, Any], now: tuple[Array, Array]) -> tuple[Any, None]:
         rows, rate = now
-        added = _take_each(offset, rows)
-        return step(*state, pulls, _take(x, rows), _take(y, rows), added, rate), None
+        return step(*state, pulls, see(rows), rate), None
 
     def run_part(state: _Progress, part: tuple[Array, Array]) -> tuple[_Progress, None]:
         (weights, memory), _ = jax.lax.scan(run_step, (state.weights, state.memory), part)
-        losses = check(weights, held_x, held_y, held_offset)  # [split, restart]
+        losses = check(weights, held_out)  # [split, restart]
         better = losses < state.best
 
         def keep(new: Array, old: Array) -> Array:
@@ -212,15 +231,6 @@ def run_levels(
         values = jnp.einsum("nh,nhb->nb", level.curve, bent) + straight + level.bias[:, None]
         latents = jnp.concatenate([latents, values])
     return values
-
-
-def _find_losses(
-    loss: str, predicted: Float[Array, "output sample"], y: Float[Array, "output sample"]
-) -> Float[Array, "output sample"]:
-    """Squared error, or cross-entropy of logits, of each output and sample."""
-    if loss == "mse":
-        return (predicted - y) ** 2
-    return jax.nn.softplus(predicted) - y * predicted
 
 
 def _take(

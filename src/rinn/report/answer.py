@@ -88,6 +88,14 @@ def _say_test(test: dict[str, Any], notes: dict[str, Any]) -> str:
         if test["auroc"]:
             words += f" and an AUROC of {_spread(test['auroc'])}, where 0.5 is guessing"
         return f"{words} (mean ± standard deviation over networks)."
+    if test["loss"] == "mixed":
+        words = f"{start} have a mean deviance of {error}"
+        if test["auroc"]:
+            words += f", and an AUROC of {_spread(test['auroc'])} for outputs that are 0 or 1"
+        return (
+            f"{words} (mean ± standard deviation over networks); guessing the mean of a number "
+            f"or count would give about 1."
+        )
     guess = float(np.mean(np.square(notes["y_spread"])))
     return (
         f"{start} have a mean squared error of {error} (mean ± standard deviation over networks); "

@@ -11,6 +11,7 @@ function describeNode(n) {
     node.role === "latent" && !node.drawn ? "latent, found too seldom to be drawn" : node.role,
     about && about.frequency !== null ? `found in ${percent(about.frequency)} of searches` : null,
     edges.length ? count(edges.length, "edge") : "no edge",
+    about?.names?.[0] ?? null,
   ];
 }
 
@@ -22,10 +23,28 @@ function describeEdge(e) {
     `${clip(nodes[edge[FROM]].name, 60)} → ${clip(nodes[edge[TO]].name, 60)}`,
     weight === null ? null : `${weight < 0 ? "lowers" : "raises"}: ${signed(weight)}${spread}`,
     edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of searches`,
+    ...describeOrigin(edge),
     edge[Q] === null ? null : `q = ${short(edge[Q])} (share of such edges that chance would give)`,
     edge[WORTH] === null ? null : `loss without it: ${signed(edge[WORTH])}${error}`,
     edge[IS_DRAWN] ? null : "not part of the graph: found too seldom",
   ];
+}
+
+const ORIGINS = {
+  data: "found without prior knowledge too",
+  prior: "owes its place to prior knowledge",
+  stated: "drawn only because the prior says so",
+};
+
+function isOwed(edge) {
+  return edge[ORIGIN] === "prior" || edge[ORIGIN] === "stated";
+}
+
+function describeOrigin(edge) {
+  if (!ORIGINS[edge[ORIGIN]]) return [];
+  const without = edge[SHARE_WITHOUT] === null ? null
+    : `found in ${percent(edge[SHARE_WITHOUT])} of searches without the prior`;
+  return [without, edge[IS_DRAWN] ? ORIGINS[edge[ORIGIN]] : null];
 }
 
 // Thin lines are hard to hit: what lies a few pixels beside the pointer counts too.
@@ -135,6 +154,10 @@ function writeCard(n) {
         draw("rect", { class: "all", width: 100, height: 4 }),
         draw("rect", { class: "part", width: 100 * about.frequency, height: 4 })));
   }
+  if (about.names?.length) {
+    parts.push(make("h3", null, "Gene sets"),
+      make("ul", { class: "sets" }, ...about.names.map((words) => make("li", null, words))));
+  }
   parts.push(...listEnds(n));
   if (about.effects) parts.push(...writeEffects(about));
   if (about.activity && about.activity.samples) parts.push(...writeActivity(about.activity));
@@ -160,7 +183,8 @@ function listEnds(n) {
 function writeChip(edge, n) {
   const node = nodes[n], weight = edge[WEIGHT];
   const sign = weight === null ? "unknown" : weight < 0 ? "minus" : "plus";
-  const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`)];
+  const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`),
+    isOwed(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
   const chip = node.role === "latent"
     ? make("button", { type: "button", class: `chip ${sign}` }, ...inner)
     : make("span", { class: `chip ${sign}`, title: clip(node.name, 300) }, ...inner);

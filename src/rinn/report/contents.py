@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pandas as pd
 from rinn.chance import DECOY_ROUND, Null, NullRound
 from rinn.cohorts import TrainedNet
 from rinn.errors import InputError
-from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, load_graph
+from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
 from rinn.graphs import ROLES
+from rinn.report.names import GeneSetName, read_names
 from rinn.store import WEIGHTS, load_kept, load_manifest
 
 ENDS = ["source", "target", "source_role", "target_role"]
@@ -26,8 +28,8 @@ class Contents:
     """What a run folder holds, read once; a run without networks has no `nets`.
 
     `graph` is the graph that is drawn; `found` holds every edge that was found, drawn or not, with
-    the truth value `drawn` on nodes and edges. `activity`, `curves` and `null` are None where the
-    folder does not have them.
+    the truth value `drawn` on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets
+    by latent) are None where the folder does not have them.
     """
 
     manifest: dict[str, Any]
@@ -40,6 +42,7 @@ class Contents:
     activity: pd.DataFrame | None = None
     curves: pd.DataFrame | None = None
     null: Null | None = None
+    names: Mapping[str, tuple[GeneSetName, ...]] | None = None
 
 
 def load_contents(folder: Path) -> Contents:
@@ -68,6 +71,7 @@ def load_contents(folder: Path) -> Contents:
         activity=_read_optional(folder, "activity.csv", "the activity of latents", ["sample"]),
         curves=_read_optional(folder, "curves.csv", "learning curves", CURVES),
         null=_read_null(folder),
+        names=read_names(folder),
     )
 
 
@@ -99,12 +103,14 @@ def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
         for node, role in ((source, row["source_role"]), (target, row["target_role"])):
             if node not in found:
                 found.add_node(node, role=role, drawn=False)
-        numbers = {
+        about: dict[str, Any] = {
             name: float(row[name])
             for name in (*EDGE_NUMBERS, *MORE_NUMBERS)
             if name in row and pd.notna(row[name])
         }
-        found.add_edge(source, target, **numbers, drawn=False)
+        if isinstance(row.get(ORIGIN), str):
+            about[ORIGIN] = row[ORIGIN]
+        found.add_edge(source, target, **about, drawn=False)
     return found
 
 

@@ -1,6 +1,7 @@
 // The graph: the slider of frequencies, search, zoom, and what the pointer is told.
 const NAME = 0, ROLE = 1, DRAWN = 2;
 const FROM = 0, TO = 1, SHARE = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, WORTH = 6, ERROR = 7, Q = 8;
+const SHARE_WITHOUT = 9, ORIGIN = 10; // only where there was prior knowledge
 const LABELS_FROM = 0.6; // pixels to the unit; below it labels of inputs and outputs are hidden
 const DEEPEST = 12;
 
@@ -142,8 +143,9 @@ function sayWay(n, way) {
     const names = all.slice(0, 6).map((m) => clip(nodes[m].name, 24)).join(", ");
     return `${count(all.length, role)} (${names}${more})`;
   };
-  if (node.role === "input") return `${name} acts through ${list("latent")} on ${list("output")}.`;
-  return `${name} is acted on by ${list("input")} through ${list("latent")}.`;
+  const through = of("latent").length ? `through ${list("latent")}` : "directly";
+  if (node.role === "input") return `${name} acts ${through} on ${list("output")}.`;
+  return `${name} is acted on by ${list("input")} ${through}.`;
 }
 
 function search(text, sure) {

@@ -9,6 +9,8 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
+from rinn.consensus.influence import PRIOR, STATED
+from rinn.graphfiles import ORIGIN
 from rinn.report.layout import (
     LABEL,
     LATENT_HEIGHT,
@@ -23,6 +25,7 @@ from rinn.report.markup import Markup, clip, count, element, svg
 
 DOT = 5.0
 LATENT_LETTERS = 7
+OWED = (PRIOR, STATED)
 FAINTEST = 0.3
 MOST_DASHED = 600  # edges; browsers take a second to paint thousands of dashed curves
 
@@ -31,7 +34,8 @@ MOST_DASHED = 600  # edges; browsers take a second to paint thousands of dashed 
 class DrawnEdge:
     """One edge: its number in the graph, its width between 0 and 1, and where it begins and ends.
 
-    `kind` is the class that gives its colour, `share` how often it was found.
+    `kind` is the class that gives its colour, `share` how often it was found, and `owed` says
+    whether the edge owes its place to prior knowledge.
     """
 
     number: int
@@ -42,6 +46,7 @@ class DrawnEdge:
     width: float
     share: float | None
     drawn: bool
+    owed: bool = False
 
 
 def draw_graph(
@@ -108,6 +113,7 @@ def list_edges(graph: nx.DiGraph) -> list[DrawnEdge]:
                 width,
                 values.get("frequency"),
                 values.get("drawn", True),
+                values.get(ORIGIN) in OWED,
             )
         )
     return edges
@@ -166,7 +172,8 @@ def _draw_edge(edge: DrawnEdge, graph: nx.DiGraph, layout: GraphLayout, name: st
     way = [(x0, y0), *layout.ways.get((edge.source, edge.target), ()), (x1, y1)]
     path = f"M{x0:.0f} {y0:.1f}" + "".join(_bend(*ends) for ends in pairwise(way))
     return element(
-        "path", d=path, id_=name and f"e{edge.number}", class_=f"edge {edge.kind}",
+        "path", d=path, id_=name and f"e{edge.number}",
+        class_=f"edge {edge.kind}{' owed' if edge.owed and edge.drawn else ''}",
         stroke_width=round(1.2 + 2.8 * edge.width, 2),
     )  # fmt: skip
 

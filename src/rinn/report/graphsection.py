@@ -5,9 +5,10 @@ from __future__ import annotations
 from rinn.consensus.reading import LINE
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
-from rinn.report.graphdrawing import draw_graph
+from rinn.report.graphdrawing import draw_graph, list_edges
 from rinn.report.layout import layout_info
 from rinn.report.markup import Markup, count, element, join, key, paragraph
+from rinn.show import say_comparison
 
 BUTTONS = (
     ("in", "+", "Zoom in"),
@@ -35,8 +36,10 @@ def say_graph(contents: Contents) -> Markup:
 
 def say_carries(contents: Contents) -> Markup:
     """Say whether the graph carries the data, where that is known, and how sure it is."""
-    parts = (contents.manifest.get(part) for part in ("covariates", "comparison", "null"))
-    return join([paragraph(part["sentence"]) for part in parts if part])
+    parts = (contents.manifest.get(name) for name in ("outputs", "covariates", "null"))
+    *first, last = (part["sentence"] if part else None for part in parts)
+    sentences = [*first, say_comparison(contents.manifest, contents.graph), last]
+    return join([paragraph(sentence) for sentence in sentences if sentence])
 
 
 def _write_controls(contents: Contents) -> Markup:
@@ -94,8 +97,11 @@ def _write_legend(contents: Contents) -> Markup:
             "Effects run from left to right. Whether an effect raises or lowers, and how strongly, "
             "is not known."
         )
-    elif _has_weaker(contents):
-        keys.append(key("seldom", "found too seldom to be drawn"))
+    else:
+        if any(edge.owed for edge in list_edges(contents.graph)):
+            keys.append(key("owed", "owes its place to prior knowledge"))
+        if _has_weaker(contents):
+            keys.append(key("seldom", "found too seldom to be drawn"))
     layout = layout_info(contents.graph, contents.found)
     missing = [f"{count(n, role)} without an edge" for role, n in layout.without_edge.items()]
     if missing:

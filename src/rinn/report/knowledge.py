@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+from rinn.consensus.influence import PRIOR, STATED
+from rinn.graphfiles import ORIGIN
 from rinn.report.contents import Contents
-from rinn.report.markup import Markup, clip, element, join, paragraph, table
+from rinn.report.markup import Markup, clip, element, join, list_names, paragraph, table
 
 MEANING = (
     "Frequencies are those of searches that all knew this. In edges.csv origin says what an edge "
     "owes its place to: data (the graph without prior knowledge has it too), prior, or stated (it "
     "is there because the prior says so, and for nothing else); frequency_without is the share of "
-    "searches without prior knowledge that found it."
+    "searches without prior knowledge that found it. In the graph, edges of the last two kinds are "
+    "dotted."
 )
+DISAGREE = (
+    "The log odds that the input reaches the output are those of the data alone: above 0 they "
+    "speak for it, below 0 against it. Found without: in how many searches that did not know the "
+    "prior."
+)
+COLUMNS = ("input", "output", "prior says", "log odds by the data", "found without", "drawn")
 
 
 def say_knowledge(contents: Contents) -> Markup:
     """Say what was known, what it did, and where the data disagree."""
     about = contents.manifest["prior"]
     parts = [paragraph(about.get("sentence", "")), paragraph(MEANING)]
-    parts.append(element("ul", *(element("li", line) for line in about.get("account", ()))))
-    stated = [
-        f"{clip(source)} to {clip(target)}"
+    lists = {
+        "Owe their place to prior knowledge: ": _list_edges(contents, PRIOR),
+        "Drawn only because the prior says so: ": _list_edges(contents, STATED),
+        "Inputs that have an edge only without the prior: ": about.get("silenced", []),
+    }
+    items = [element("li", line) for line in about.get("account", ())]
+    items += [element("li", words, list_names(names)) for words, names in lists.items() if names]
+    return join([*parts, element("ul", *items), *_say_contradictions(contents)])
+
+
+def _list_edges(contents: Contents, origin: str) -> list[str]:
+    return [
+        f"{clip(source)} \N{RIGHTWARDS ARROW} {clip(target)}"
         for source, target, values in contents.graph.edges(data=True)
-        if values.get("origin") == "stated"
+        if values.get(ORIGIN) == origin
     ]
-    if stated:
-        parts.append(paragraph("Drawn only because the prior says so: ", ", ".join(stated), "."))
-    silenced = [clip(name) for name in about.get("silenced", ())]
-    if silenced:
-        words = "Inputs that have an edge only without the prior: "
-        parts.append(paragraph(words, ", ".join(silenced), "."))
+
+
+def _say_contradictions(contents: Contents) -> list[Markup]:
+    """List the pairs of which the data say the opposite; the manifest has the clearest."""
+    about = contents.manifest["prior"]
     rows = [
         (
             clip(one["input"]),
@@ -40,7 +58,11 @@ def say_knowledge(contents: Contents) -> Markup:
         )
         for one in about.get("contradictions", ())
     ]
-    if rows:
-        top = ("input", "output", "prior says", "log odds by the data", "found without", "drawn")
-        parts.append(table(top, rows, "Where data and prior disagree"))
-    return join(parts)
+    if not rows:
+        return [paragraph("Nowhere do the data clearly say the opposite of the prior.")]
+    parts = [element("h3", "Where data and prior disagree"), paragraph(DISAGREE)]
+    parts.append(table(COLUMNS, rows, "Where data and prior disagree"))
+    more = about.get("counts", {}).get("contradictions", len(rows)) - len(rows)
+    if more > 0:
+        parts.append(paragraph(f"{more} more are less clear; prior.json lists them."))
+    return parts

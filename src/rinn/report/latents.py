@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 
 from rinn.graphs import by_role
+from rinn.meaning.enrichment import ALPHA
 from rinn.report.contents import Contents
 from rinn.report.heatmaps import describe_effects, draw_effects
 from rinn.report.markup import Markup, clip, count, element, join, key, list_names, paragraph, table
@@ -36,6 +37,7 @@ def say_latents(contents: Contents) -> Markup:
                 list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
                 list_names(sorted(graph.successors(latent), key=order.__getitem__)),
                 draw_effects(values, most, label),
+                *_say_names(contents, latent),
             )
         )
     note = (
@@ -43,8 +45,10 @@ def say_latents(contents: Contents) -> Markup:
         key("plus", "raised"), ", ", key("minus", "lowered"),
         f". Full colour is an effect of {most:.3g}{say_units(contents)}.",
     )  # fmt: skip
-    headers = ("latent", "found in", "acted on by", "acts on", "effects on the outputs")
-    return join([_write_table(headers, rows), paragraph(*note, class_="note")])
+    headers = ["latent", "found in", "acted on by", "acts on", "effects on the outputs"]
+    headers += [] if contents.names is None else ["gene sets"]
+    parts = [_write_table(headers, rows), paragraph(*note, class_="note")]
+    return join([*parts, _explain_names(contents)])
 
 
 def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarray]:
@@ -79,6 +83,8 @@ def say_units(contents: Contents) -> str:
         return ""
     if test["loss"] == "bce":
         return " on the scale of log odds"
+    if test["loss"] == "mixed":
+        return " standard deviations of the output, close to its mean"
     return " standard deviations of the output"
 
 
@@ -90,10 +96,31 @@ def _list_latents(contents: Contents, order: dict[str, int]) -> Markup:
             _write_name(contents, latent),
             list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
             list_names(sorted(graph.successors(latent), key=order.__getitem__)),
+            *_say_names(contents, latent),
         )
         for latent in by_role(graph, "latent")
     ]
-    return _write_table(("latent", "acted on by", "acts on"), rows)
+    headers = ["latent", "acted on by", "acts on"]
+    headers += [] if contents.names is None else ["gene sets"]
+    return join([_write_table(headers, rows), _explain_names(contents)])
+
+
+def _say_names(contents: Contents, latent: str) -> tuple[str, ...]:
+    """The best gene set of a latent, as a cell of the table where there are names at all."""
+    if contents.names is None:
+        return ()
+    found = contents.names.get(latent)
+    return (found[0].words if found else f"none below q = {ALPHA:g}",)
+
+
+def _explain_names(contents: Contents) -> Markup | None:
+    if contents.names is None:
+        return None
+    words = (
+        "Gene sets: of those that 'rinn name' was given, the one that the latent's inputs, outputs "
+        "or both are most enriched in. A hint, no more; names.csv has all of them."
+    )
+    return paragraph(words, class_="note")
 
 
 def _write_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:

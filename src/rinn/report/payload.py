@@ -11,7 +11,9 @@ import pandas as pd
 
 from rinn.causal.latents import explain_latents
 from rinn.cohorts import TrainedNet
+from rinn.consensus.influence import DATA, PRIOR, STATED
 from rinn.evaluation import map_trained
+from rinn.graphfiles import ORIGIN
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
 from rinn.report.heatmaps import find_living
@@ -48,6 +50,7 @@ def payload_info(contents: Contents) -> dict[str, Any]:
             [
                 number[source], number[target], values.get("frequency"), bool(values["drawn"]),
                 *(_short(values.get(name)) for name in ABOUT_EDGES),
+                *_find_origin(values),
             ]
             for source, target, values in found.edges(data=True)
         ],
@@ -57,6 +60,13 @@ def payload_info(contents: Contents) -> dict[str, Any]:
         "nets": {net.trial.number: net_info(net) for net in contents.nets},
         "trials": _trials(contents.trials) if contents.nets else None,
     }  # fmt: skip
+
+
+def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
+    """How often an edge was found without prior knowledge, and what it owes its place to."""
+    if values.get(ORIGIN) not in (DATA, PRIOR, STATED):
+        return ()
+    return _short(values.get("frequency_without")), values[ORIGIN]
 
 
 def net_info(net: TrainedNet) -> dict[str, Any]:
@@ -122,6 +132,8 @@ def _latents(contents: Contents, outputs: list[str]) -> dict[str, dict[str, Any]
             ),
             "activity": None if values is None else activity_info(values.to_numpy(float)),
         }
+        if contents.names is not None:
+            about[name]["names"] = [_printable(one.words) for one in contents.names.get(name, ())]
     return about
 
 

@@ -16,7 +16,7 @@ from rinn.problem import Problem, find_price
 DEFAULT_SETS = 64
 DEFAULT_STEPS = 8700  # as many as 300 epochs have with 5000 samples
 FEWEST_EPOCHS = 60
-DEFAULT_L1 = {"mse": (0.5, 2.0), "bce": (0.3, 1.5)}
+DEFAULT_L1 = {"mse": (0.5, 2.0), "bce": (0.3, 1.5), "mixed": (0.5, 2.0)}
 DEFAULT_KNEE, DEFAULT_COOLING = 0.5, 0.02
 PAPER_EPOCHS = 3000
 # Searched besides for large problems, with larger layers.

@@ -28,8 +28,8 @@ class Networks:
     autoencoder: bool = False
 
     @property
-    def takes_covariates(self) -> bool:
-        """Whether its networks can be trained with an offset on their outputs."""
+    def takes_all(self) -> bool:
+        """Whether its networks can learn with covariates, gaps, and outputs of several kinds."""
         return self.engine is DESCENT
 
     def sees(self, problem: Problem) -> Problem:

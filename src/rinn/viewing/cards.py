@@ -14,6 +14,7 @@ import networkx as nx
 from rinn.errors import InputError
 from rinn.graphfiles import load_graph
 from rinn.graphs import by_role
+from rinn.show import LOSS_WORDS
 from rinn.viewing.places import MANIFEST, REPORT, Parts, open_file
 from rinn.viewing.thumbnail import draw_thumbnail
 
@@ -99,7 +100,7 @@ def _find_table(command: list[str], name: str) -> str:
 def _say_test(test: dict[str, Any] | None) -> str:
     if not test:
         return ""
-    words = "cross-entropy" if test["loss"] == "bce" else "squared error"
+    words = LOSS_WORDS.get(test["loss"], "error").removeprefix("mean ")
     return f"{words} {float(test['error']['mean']):.4g}"
 
 

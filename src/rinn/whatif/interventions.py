@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy.special import expit
 
 from rinn.cells import quote, quote_some
 from rinn.errors import InputError, suggest
@@ -17,6 +16,7 @@ from rinn.evaluation import predict_net
 from rinn.refitting.models import GraphModel, Values, run_changed, run_model
 from rinn.whatif.cutting import cut_edges
 from rinn.whatif.models import RunModel
+from rinn.whatif.offsets import CovariateSource
 from rinn.whatif.samples import MOST_LISTED, Samples, Source, take_samples
 from rinn.whatif.values import Value, find_values
 
@@ -27,7 +27,7 @@ Edge = tuple[str, str]
 class Prediction:
     """What an intervention is predicted to do: numbers in the user's units, one for each output.
 
-    Where outputs are 0 or 1 the units are probabilities of a 1.
+    Outputs that are 0 or 1 are probabilities of a 1.
 
     Attributes:
         outputs: their names.
@@ -73,6 +73,7 @@ def predict_do(
     inputs: Mapping[str, Value] | None = None,
     latents: Mapping[str, Value] | None = None,
     without: Iterable[Edge] = (),
+    covariates: CovariateSource | None = None,
 ) -> Prediction:
     """Predict how the outputs change when variables are set and edges are cut.
 
@@ -88,19 +89,23 @@ def predict_do(
         inputs: values in the user's units, or "low", "mean" or "high" (see `Range`).
         latents: values in standard deviations around the mean 0, or one of these words.
         without: edges to cut, as (source, target).
+        covariates: of the same samples, where the run has any: a file, or a table, matched by
+            sample ids where both have them. Changes of outputs that are numbers do not depend on
+            them; without them, before and after are those of the reference levels. Changes of
+            probabilities and counts do.
 
     Returns:
         The change of every output.
 
     Raises:
-        InputError: a name, a value or an edge is unknown, nothing is asked, or the table does
-            not fit.
+        InputError: a name, a value or an edge is unknown, nothing is asked, or a table is missing
+            or does not fit.
 
     Warns:
         UserWarning: a value lies outside the range of the run's data, or the graph leaves out
             something that the data hold.
     """
-    samples = take_samples(model, x)
+    samples = take_samples(model, x, covariates=covariates)
     found = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))
     for caution in found.cautions:
         warnings.warn(caution, stacklevel=2)
@@ -120,20 +125,17 @@ def answer(
             "a what-if must set an input or a latent, or cut an edge, but nothing was given; name "
             "one with --do NAME=VALUE or --without SOURCE:TARGET"
         )
-    if model.adjusted:
-        raise InputError(
-            "RUN must be one without covariates for a what-if, but in this one they act on the "
-            "outputs beside the graph, which what-ifs do not know of yet; 'rinn activity' and "
-            "'rinn similar' need no covariates"
-        )
     check_names(model, inputs, latents, without)
     values, cautions = find_values(model, inputs, latents)
+    offset = _find_offset(model, samples, cautions)
     moved = values | {name: _scale(model, name, values[name]) for name in inputs}
     held = {source for source, _ in without if source in model.inputs}
     means = {name: _scale(model, name, _find_mean(model, name)) for name in held}
     pairs = [_run_both(own, samples.x, moved, without, means) for own in model.models]
-    before, after = (np.stack([_to_units(model, own[side]) for own in pairs]) for side in (0, 1))
-    free = _ask_free(model, samples.x, moved) if not latents and not without else None
+    before, after = (
+        _to_units(model, offset + np.stack([own[side] for own in pairs])) for side in (0, 1)
+    )
+    free = _ask_free(model, samples.x, offset, moved) if not latents and not without else None
     changes = after - before  # [model, output, sample]
     each = changes.mean(axis=2)
     sources = {source for source, _ in model.edges}
@@ -159,6 +161,27 @@ def answer(
         samples=samples.names,
         cautions=(*samples.cautions, *cautions),
     )
+
+
+def _find_offset(
+    model: RunModel, samples: Samples, cautions: list[str]
+) -> Float[np.ndarray, "split output sample"]:
+    """What covariates add; where they were not given, that of the reference, if it may be."""
+    if samples.offset is not None:
+        return samples.offset
+    if model.offsets is None:
+        return np.zeros((len(model.models), len(model.outputs), len(samples.names)))
+    if model.loss != "mse":
+        raise InputError(
+            f"--covariates must be given where outputs are not all numbers, as the run has "
+            f"{model.offsets.names}: how far a probability or a count moves depends on them; name "
+            f"a table with these columns for the same samples"
+        )
+    cautions.append(
+        f"before and after are those of {model.offsets.usual}, since no covariates were given; the "
+        f"change does not depend on them"
+    )
+    return model.offsets.repeat_usual(len(samples.names))
 
 
 def check_names(
@@ -223,15 +246,16 @@ def _stack(model: GraphModel, values: Values) -> Float[np.ndarray, "output sampl
 
 
 def _to_units(
-    model: RunModel, raw: Float[np.ndarray, "output sample"]
-) -> Float[np.ndarray, "output sample"]:
-    if model.loss == "bce":
-        return np.asarray(expit(raw))
-    return model.y_scale.undo(raw.T).T
+    model: RunModel, raw: Float[np.ndarray, "*any output sample"]
+) -> Float[np.ndarray, "*any output sample"]:
+    return np.swapaxes(model.likelihood.to_units(np.swapaxes(raw, -1, -2)), -1, -2)
 
 
 def _ask_free(
-    model: RunModel, x: Float[np.ndarray, "input sample"], moved: Mapping[str, float]
+    model: RunModel,
+    x: Float[np.ndarray, "input sample"],
+    offset: Float[np.ndarray, "split output sample"],
+    moved: Mapping[str, float],
 ) -> Float[np.ndarray, "net output"] | None:
     """The mean change of each output in each free network."""
     if not model.nets:
@@ -239,9 +263,12 @@ def _ask_free(
     other = x.copy()
     for name, value in moved.items():
         other[model.inputs.index(name)] = value
-    pairs = [(predict_net(net, x), predict_net(net, other)) for net in model.nets]
-    changes = [_to_units(model, new) - _to_units(model, old) for old, new in pairs]
-    return np.stack([change.mean(axis=1) for change in changes]).astype(np.float64)
+    changes = []
+    for net in model.nets:
+        own = 0.0 if model.offsets is None else offset[net.trial.split]
+        old, new = (_to_units(model, predict_net(net, values) + own) for values in (x, other))
+        changes.append((new - old).mean(axis=1))
+    return np.stack(changes).astype(np.float64)
 
 
 def _find_spread(each: Float[np.ndarray, "model output"]) -> Float[np.ndarray, " output"]:

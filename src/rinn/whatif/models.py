@@ -12,14 +12,16 @@ import numpy as np
 
 from rinn.cohorts import TrainedNet
 from rinn.errors import InputError
-from rinn.problem import Scale
+from rinn.likelihoods import BINARY, KINDS, MIXED, NUMBER, Likelihood
 from rinn.refitting.models import GraphModel
+from rinn.scales import Scale
 from rinn.store import WEIGHTS, load_kept, load_manifest
 from rinn.tables import load_table
+from rinn.whatif.offsets import Offsets, read_offsets
 from rinn.whatif.parameters import REFIT, load_models
 
 ACTIVITY = "activity.csv"
-LOSSES = ("mse", "bce")
+LOSSES = ("mse", "bce", MIXED)
 
 
 @dataclass(frozen=True)
@@ -50,26 +52,30 @@ class RunModel:
     Attributes:
         inputs: names, in the order of the networks.
         outputs: names, in the order of the networks.
-        loss: "bce" where outputs are 0 or 1 and networks give log odds, else "mse".
+        likelihood: what the networks give, brought to the user's units: values, probabilities of
+            a 1, mean counts.
         models: the graph's own network, one for each split of the samples.
         nets: the kept free networks; empty where the run kept none.
         x_scale: from the user's units to the networks', for the inputs.
-        y_scale: the same for the outputs.
         ranges: of inputs and latents; those that the folder says nothing of are missing.
         carries: whether the graph's network predicts as well as the free ones; None if unknown.
-        adjusted: whether covariates act on the outputs beside the graph.
+        offsets: how covariates act on the outputs beside the graph; None where there are none.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    loss: str
+    likelihood: Likelihood
     models: tuple[GraphModel, ...]
     nets: tuple[TrainedNet, ...]
     x_scale: Scale
-    y_scale: Scale
     ranges: Mapping[str, Range]
     carries: bool | None = None
-    adjusted: bool = False
+    offsets: Offsets | None = None
+
+    @property
+    def loss(self) -> str:
+        """Which loss the networks have: mse, bce or mixed."""
+        return self.likelihood.loss
 
     @property
     def latents(self) -> tuple[str, ...]:
@@ -107,28 +113,32 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
     nets, notes = load_kept(folder / WEIGHTS)
     try:
         kept = {int(number) for number in manifest["networks"]["kept"]}
-        x_scale, y_scale = _read_scale(notes, "x", inputs), _read_scale(notes, "y", outputs)
-        loss = str(notes["loss"])
+        x_scale = _read_scale(notes, "x", inputs)
+        likelihood = _read_likelihood(notes, outputs)
+        offsets = read_offsets(notes, len(models), len(outputs))
         ranges = _read_ranges(notes, inputs, x_scale)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"RUN must say how its tables were scaled, but {WEIGHTS} in {folder} does not "
             f"({error!r:.80}); make the run again"
         ) from error
-    if loss not in LOSSES:
-        raise InputError(f"RUN must have outputs of one kind, but {folder} has the loss {loss!r}")
     ranges |= _measure_latents(folder / ACTIVITY, models[0].latents)
     return RunModel(
         inputs=inputs,
         outputs=outputs,
-        loss=loss,
+        likelihood=likelihood,
         models=models,
-        nets=tuple(net for net in nets if net.trial.number in kept and _fits(net, inputs, outputs)),
+        nets=tuple(
+            net
+            for net in nets
+            if net.trial.number in kept
+            and _fits(net, inputs, outputs)
+            and (offsets is None or net.trial.split < len(models))
+        ),
         x_scale=x_scale,
-        y_scale=y_scale,
         ranges=ranges,
         carries=(manifest.get("comparison") or {}).get("carries"),
-        adjusted="covariates" in notes,
+        offsets=offsets,
     )
 
 
@@ -161,6 +171,22 @@ def read_names(manifest: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ..
 def _fits(net: TrainedNet, inputs: Sequence[str], outputs: Sequence[str]) -> bool:
     weights = net.weights
     return weights.inputs.shape[-1] == len(inputs) and weights.output.shape[0] == len(outputs)
+
+
+def _read_likelihood(notes: Mapping[str, Any], outputs: Sequence[str]) -> Likelihood:
+    """How the outputs are modelled; runs of earlier releases kept the loss alone."""
+    loss, scale = str(notes["loss"]), _read_scale(notes, "y", outputs)
+    none = np.zeros(len(outputs))
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
+    if loss == "mse":
+        return Likelihood(loss, (NUMBER,) * len(outputs), scale, none)
+    if loss == "bce":
+        return Likelihood(loss, (BINARY,) * len(outputs), Scale(none, none + 1), none)
+    kinds = tuple(map(str, notes["kinds"]))
+    if len(kinds) != len(outputs) or not set(kinds) <= set(KINDS):
+        raise ValueError(f"kinds must hold {len(outputs)} of {', '.join(KINDS)}")
+    return Likelihood(loss, kinds, scale, _read_column(notes, "y_top", outputs))
 
 
 def _read_scale(notes: Mapping[str, Any], table: str, names: Sequence[str]) -> Scale:

@@ -14,6 +14,7 @@ from rinn.cells import quote, quote_some
 from rinn.errors import InputError, suggest
 from rinn.tables import Table, load_table, make_table
 from rinn.whatif.models import RunModel
+from rinn.whatif.offsets import CovariateSource, take_covariates
 
 MOST_LISTED = 20
 
@@ -27,16 +28,24 @@ class Samples:
     Attributes:
         x: in the networks' units.
         names: sample ids, or row numbers from 1 where the table has none.
+        offset: what covariates add to the outputs in the networks' units; None where the run has
+            none.
         cautions: sentences about values beyond those of the run's own table, and columns that it
             does not know.
     """
 
     x: Float[np.ndarray, "input sample"]
     names: tuple[str, ...]
+    offset: Float[np.ndarray, "split output sample"] | None = None
     cautions: tuple[str, ...] = ()
 
 
-def take_samples(model: RunModel, table: Source, chosen: Sequence[str] = ()) -> Samples:
+def take_samples(
+    model: RunModel,
+    table: Source,
+    chosen: Sequence[str] = (),
+    covariates: CovariateSource | None = None,
+) -> Samples:
     """Find the run's inputs in a table, by their names, and bring them into its units.
 
     An input that the run calls `TP53_x`, because both of its tables had a TP53, is found as TP53
@@ -46,12 +55,14 @@ def take_samples(model: RunModel, table: Source, chosen: Sequence[str] = ()) -> 
         model: of the run.
         table: a file, a DataFrame, or an array whose columns are the run's inputs in their order.
         chosen: sample ids to keep; all by default.
+        covariates: of the samples: a file or a table, matched by ids where both have them.
 
     Returns:
         The samples.
 
     Raises:
-        InputError: the table cannot be read, lacks an input, or lacks a sample that was chosen.
+        InputError: the table cannot be read, lacks an input, or lacks a sample that was chosen;
+            or covariates came that do not fit, or that the run does not have.
     """
     found = _read(model, table)
     columns = {name: place for place, name in enumerate(found.columns)}
@@ -67,7 +78,16 @@ def take_samples(model: RunModel, table: Source, chosen: Sequence[str] = ()) -> 
     values = found.values[np.ix_(rows, places)]  # noqa: PD011
     cautions = _check_columns(found, places) + _check_values(model, values)
     x = np.ascontiguousarray(model.x_scale.apply(values).T)
-    return Samples(x, tuple(names[row] for row in rows), tuple(cautions))
+    offset = None
+    if covariates is not None:
+        if model.offsets is None:
+            raise InputError(
+                "--covariates must come with a run that has covariates, but RUN was fitted without "
+                "any; leave it out, or fit with them"
+            )
+        own = take_covariates(covariates, found.samples, len(found.values), rows)
+        offset = model.offsets.find(own)
+    return Samples(x, tuple(names[row] for row in rows), offset, tuple(cautions))
 
 
 def _read(model: RunModel, table: Source) -> Table:

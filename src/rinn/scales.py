@@ -1,0 +1,56 @@
+"""Column-wise units: from the user's to the networks' and back."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Column-wise centre and spread; `undo(apply(v)) == v`."""
+
+    centre: np.ndarray
+    spread: np.ndarray
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Bring [sample, column] values into the networks' units."""
+        return (values - self.centre) / self.spread
+
+    def undo(self, values: np.ndarray) -> np.ndarray:
+        """Bring [sample, column] values back into the user's units."""
+        return values * self.spread + self.centre
+
+
+def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
+    """Find mean and standard deviation of [sample, column] values.
+
+    Args:
+        values: NaN where unknown.
+        binary: leave columns of zeros and ones as they are.
+
+    Returns:
+        The scale; a column with one value only is centred and not stretched.
+
+    Example:
+        >>> find_scale(np.array([[1.0, 0.0], [np.nan, 1.0], [3.0, 1.0]])).centre
+        array([2., 0.])
+    """
+    known = ~np.isnan(values)
+    if known.all():
+        centre, spread, first = values.mean(axis=0), values.std(axis=0), values[0]
+    else:
+        with warnings.catch_warnings():  # of columns without any value
+            warnings.simplefilter("ignore", RuntimeWarning)
+            centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        first = values[known.argmax(axis=0), np.arange(values.shape[1])]
+    if binary:
+        as_is = np.isin(values, (0, 1)).all(axis=0)
+        centre, spread = np.where(as_is, 0.0, centre), np.where(as_is, 1.0, spread)
+    # A column can be constant outside the test set although it varies over all samples; rounding
+    # may then leave it a spread of 1e-14, so look at the values themselves.
+    same = ((values == first) | ~known).all(axis=0)
+    first = np.where(np.isnan(first), 0.0, first)
+    return Scale(np.where(same, first, centre), np.where(same, 1.0, spread))
