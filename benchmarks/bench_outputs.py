@@ -14,7 +14,7 @@ else; under `nothing` the rows of Y are permuted, and `edges` counts what is dra
 from __future__ import annotations
 
 import argparse
-import json
+import functools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from casefiles import Record, run_cases, tell
 from rinn.config import RunSettings
 from rinn.devices import find_devices
 from rinn.matching import score_graph
@@ -63,8 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of all cases")
     parser.add_argument("--work", type=Path, required=True, help="folder for records")
     options = parser.parse_args(arguments)
-    options.work.mkdir(parents=True, exist_ok=True)
-    part, parts = map(int, options.part.split("/"))
     cases = [
         (name, int(n), int(seed), variant)
         for seed in options.seeds.split(",")
@@ -73,16 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for variant in VARIANTS
     ]
     settings = RunSettings(trials=options.trials, epochs=options.epochs)
-    records = [
-        measure(*case, settings, options.device, options.work) for case in cases[part::parts]
-    ]
-    show(records, Console(width=110))
+    task = functools.partial(measure, settings=settings, device=options.device)
+    show(run_cases(cases, options.part, options.work, task), Console(width=110))
 
 
 def measure(
-    name: str, n: int, seed: int, variant: str, settings: RunSettings, device: str, work: Path
-) -> dict[str, Any]:
-    """Fit one table and score its graph; what is known already is read.
+    name: str, n: int, seed: int, variant: str, settings: RunSettings, device: str
+) -> Record:
+    """Fit one table and score its graph.
 
     Args:
         name: of the dataset.
@@ -91,20 +88,15 @@ def measure(
         variant: of `VARIANTS`.
         settings: of the search.
         device: where to train.
-        work: where records are kept.
 
     Returns:
         The record.
     """
-    path = work / f"{name}-{n}-{seed}-{VARIANTS.index(variant)}.json"
-    if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found
     started = time.monotonic()
     data, truth = make_table(name, n, seed, variant)
     graph = fit_data(data, settings, find_devices(device), refit=False).latent.graph
     scores = score_graph(graph, truth)
-    record: dict[str, Any] = {
+    return {
         "dataset": name,
         "n": n,
         "seed": seed,
@@ -116,8 +108,6 @@ def measure(
         "edges": graph.number_of_edges(),
         "seconds": time.monotonic() - started,
     }
-    path.write_text(json.dumps(record) + "\n")
-    return record
 
 
 def make_table(name: str, n: int, seed: int, variant: str) -> tuple[Data, Any]:
@@ -166,7 +156,7 @@ def make_table(name: str, n: int, seed: int, variant: str) -> tuple[Data, Any]:
     return data, simulation.truth
 
 
-def show(records: Sequence[dict[str, Any]], console: Console) -> None:
+def show(records: Sequence[Record], console: Console) -> None:
     """Print the mean and standard deviation of each variant over datasets and seeds."""
     for n in sorted({record["n"] for record in records}):
         some = [record for record in records if record["n"] == n]
@@ -177,18 +167,13 @@ def show(records: Sequence[dict[str, Any]], console: Console) -> None:
             own = [record for record in some if record["variant"] == variant]
             if not own:
                 continue
-            cells = [_tell([record[name] for record in own]) for name in MEASURES]
+            cells = [tell([record[name] for record in own]) for name in MEASURES]
             if variant == "nothing":
                 cells = ["-"] * len(MEASURES)
             samples = f"{np.mean([record['samples'] for record in own]):.0f}"
             edges = f"{np.mean([record['edges'] for record in own]):.1f}"
             table.add_row(variant, str(len(own)), samples, *cells, edges)
         console.print(table)
-
-
-def _tell(values: Sequence[float]) -> str:
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    return f"{np.mean(values):.2f} ± {spread:.2f}"
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from casefiles import find_spread, tell
 from rinn.config import RunSettings
 from rinn.consensus import Effects, Prior, make_prior, read_consensus
 from rinn.devices import find_devices
@@ -178,18 +179,10 @@ def show(records: Sequence[dict[str, Any]], console: Console) -> None:
             table.add_column(column)
         for variant in VARIANTS:
             gain = np.array([s[variant]["latents"] - s["none"]["latents"] for s in some])
-            cells = [_tell([s[variant][measure] for s in some]) for measure in MEASURES]
+            cells = [tell([s[variant][measure] for s in some]) for measure in MEASURES]
             worse = f"{int((gain < -1e-9).sum())} of {len(some)}"
-            table.add_row(variant, *cells, f"{gain.mean():+.2f} ± {_spread(gain):.2f}", worse)
+            table.add_row(variant, *cells, f"{gain.mean():+.2f} ± {find_spread(gain):.2f}", worse)
         console.print(table)
-
-
-def _tell(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.2f} ± {_spread(values):.2f}"
-
-
-def _spread(values: Sequence[float] | np.ndarray) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 if __name__ == "__main__":

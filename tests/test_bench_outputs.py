@@ -1,3 +1,4 @@
+import functools
 import io
 import sys
 from pathlib import Path
@@ -45,9 +46,10 @@ def test_nothing_is_left_where_rows_are_permuted():
 
 def test_a_case_is_measured_once_and_shown(tmp_path):
     settings = RunSettings(trials=2, epochs=1)
-    case = ("matrix", 100, 0, "mixed", settings, "cpu", tmp_path)
-    record = bench.measure(*case)
-    assert bench.measure(*case) == record
+    task = functools.partial(bench.measure, settings=settings, device="cpu")
+    cases = [("matrix", 100, 0, "mixed"), ("matrix", 100, 0, "numbers, 10 % missing")]
+    record, _ = bench.run_cases(cases, "0/1", tmp_path, task)
+    assert bench.run_cases(cases, "0/2", tmp_path, None) == [record]
     console = Console(width=120, record=True, file=io.StringIO())
     bench.show([record], console)
     assert "mixed" in console.export_text()

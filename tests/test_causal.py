@@ -413,7 +413,7 @@ def test_inputs_that_repeat_others_are_not_tested():
     found = compare_with_data(CLEAN, np.column_stack([x[:, :3], -x[:, 2]]), y)
     assert found.untested == ("x2", "x3")
     assert (found.pairs, found.unexplained, found.silent) == (10, (), ())
-    with pytest.raises(InputError, match="each one repeats others"):
+    with pytest.raises(InputError, match="the others do not determine, but each one repeats them"):
         compare_with_data(CLEAN, x[:, [0, 0]], y)
 
 

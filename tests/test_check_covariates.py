@@ -109,6 +109,8 @@ def test_what_covariates_determine_is_not_tested():
     found = compare_with_data(GRAPH, x, y, covariates=z)
     assert found.untested == ("x5",)
     assert found.pairs == 25
+    with pytest.raises(InputError, match="an input that others and covariates do not determine"):
+        compare_with_data(GRAPH, x, y, covariates=x.add_prefix("z"))
 
 
 def test_missing_outputs_are_tested_by_the_other_samples():

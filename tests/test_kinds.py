@@ -42,7 +42,7 @@ def test_kinds_that_are_named_count_before_values():
 @pytest.mark.parametrize(
     ("columns", "told", "loss", "said"),
     [
-        ([[0, 2]], (("y0", "binary"),), "auto", "'y0' is said to be binary, of values 0 and 1, "),
+        ([[0, 2]], (("y0", "binary"),), "auto", "'y0' is said to be binary, which is 0 and 1, "),
         ([[0, 2.5]], (("y0", "count"),), "auto", "whole numbers from 0, and holds 2.5; mend its"),
         ([[0, -1]], (("y0", "count"),), "auto", "and holds -1"),
         ([[0, 1.5]], (), "poisson", "'poisson' but Y holds values other than whole numbers from 0"),
@@ -80,7 +80,7 @@ def test_kinds_of_a_file(tmp_path, separator):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "must begin with the column names output and kind"),
+        ("", "must begin with the column names output and kind, but line 1 has none"),
         ("name,kind\na,count\n", "line 1 has 'name', 'kind'"),
         ("output,kind\na\n", "line 2 has fewer fields"),
         ("output,kind\na,count\na,number\n", "line 3 has 'a' again; remove it"),

@@ -189,6 +189,26 @@ def test_estimator_predicts_in_the_users_units():
         model.fit(data.x, y, kinds={"z": "count"})
 
 
+def test_missing_values_of_pandas_and_outputs_with_few_values():
+    data = mixed_data(200)
+    y = pd.DataFrame(data.y, columns=data.outputs)
+    y["few"] = [1.0, 2.0, 6.0] + [np.nan] * 197
+    y["none"] = np.nan
+    theirs = y.astype({"y1": "boolean", "y2": "Int64", "y3": "Int64"})
+    model = RINN(trials=2, epochs=5, device="cpu").fit(data.x, theirs, kinds={"y2": "count"})
+    assert [(one.name, one.reason) for one in model.dropped_] == [
+        ("few", "only 3 values"),
+        ("none", "only 0 values"),
+    ]
+    found = model.predict(data.x)
+    assert set(found[:, 4]) == {3.0}
+    assert np.isnan(found[:, 5]).all()
+    assert model.score(data.x, theirs) == model.score(data.x, y)
+    assert np.isfinite(model.score(data.x, y.fillna(1)))  # of an output that fit never saw, nothing
+    with pytest.raises(InputError, match=r"the outputs of fit, \(200, 6\), got \(200, 2\)"):
+        model.score(data.x, y[["y0", "y1"]])
+
+
 def test_effects_in_networks_are_in_units_of_their_errors():
     data = mixed_data(400)
     problem = make_problem(data)

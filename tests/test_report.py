@@ -574,6 +574,10 @@ def test_assumptions_and_latents_that_cannot_be_known(run):
     assert "A10" in words
     assert "not identifiable (below)" in words
     assert "L3 reaches the same outputs" in words
+    assert "no latent between" not in words
+    graph.add_edge("a", "z")
+    write_graph(graph, run / "graph.json")
+    assert "broken in this graph: no latent between a → z" in read(write_report(run)).words
 
 
 def test_files_are_in_the_page(run):

@@ -108,7 +108,7 @@ def _check_values(data: Data, kinds: Sequence[str], loss: str) -> None:
             continue
         if loss == "auto":
             raise InputError(
-                f"kinds must fit the outputs, but {quote(name)} is said to be {kind}, of values "
+                f"kinds must fit the outputs, but {quote(name)} is said to be {kind}, which is "
                 f"{what}, and holds {wrong:g}; mend its kind"
             )
         raise InputError(

@@ -5,9 +5,11 @@ import shutil
 import pandas as pd
 import pytest
 
+from cohort_files import write_cohort
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
 from rinn.graphfiles import load_graph, write_graph
 from rinn.meaning.enrichment import COLUMNS
+from rinn.preparing import PrepareSettings, Sources, prepare
 from rinn.report import write_report
 
 SHOWN = """() => [...document.querySelectorAll("#graph .edge")]
@@ -350,3 +352,13 @@ def test_no_edge_owes_anything_without_prior_knowledge(open_page, report):
     page = open_page(report).page
     assert not page.locator(".owed").count()
     assert not page.locator("#prior-knowledge").count()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_summary_of_prepared_tables_never_scrolls_sideways(open_page, tmp_path, width):
+    files = write_cohort(tmp_path / "files")
+    prepare(Sources(**files), tmp_path / "out", PrepareSettings(tissue_column="site"))
+    opened = open_page(tmp_path / "out" / "summary.html", width=width)
+    assert opened.page.locator("svg.chart").count() == 2
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    assert opened.errors == opened.requests == []

@@ -121,7 +121,7 @@ class TestBackground:
         everything = enrich_latents(make_graph(), sets, background="all")
         assert find(annotated, "L1", "inputs", "S")["p"] == pytest.approx(1 / comb(5, 3))
         assert find(everything, "L1", "inputs", "S")["p"] == pytest.approx(1 / comb(6, 3))
-        assert any("1 of the 6 inputs are in no set: 'f'" in words for words in annotated.cautions)
+        assert any("1 of the 6 inputs is in no set: 'f'" in words for words in annotated.cautions)
 
     def test_a_single_set_can_be_compared_with_all_only(self):
         sets = make_sets(S="a b c")

@@ -204,6 +204,19 @@ def test_xena_gdc_hub_with_ensembl_ids_and_vials(tmp_path):
     }
 
 
+def test_a_data_file_of_cbioportal_by_itself(tmp_path):
+    """Entrez ids are no sample, and do not make logs of logs."""
+    rows = [("TP53", 7157, 9.5, 8.0), ("EGFR", 1956, 7.5, 6.0)]
+    lead = ("Hugo_Symbol", "Entrez_Gene_Id")
+    text = matrix_text(lead, ("TCGA-02-0001-01", "TCGA-02-0002-01"), rows)
+    reading = load_xena(write(tmp_path / "data_mrna.txt", text))
+    assert reading.table.to_dict("index") == {
+        "TCGA-02-0001-01": {"TP53": 9.5, "EGFR": 7.5},
+        "TCGA-02-0002-01": {"TP53": 8.0, "EGFR": 6.0},
+    }
+    assert "Entrez_Gene_Id: no sample" in str(reading.account)
+
+
 def test_xena_with_samples_in_rows(tmp_path):
     text = matrix_text(("sample",), ("TP53", "EGFR"), [("TCGA-02-0001-01", 1, 2)])
     path = write(tmp_path / "a.tsv", text)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from linear_run import make_table, write_linear_run
 from rinn.cli import run as run_words
+from rinn.cli.using import _show_change
+from rinn.likelihoods import Likelihood
+from rinn.scales import Scale
+from rinn.whatif import Prediction
 
 SETS = "PATH A\td\tA\tB\nPATH B\td\ty0\ty1\ty2\nP53\td\tTP53\tidle\n"
 
@@ -175,7 +180,7 @@ class TestWhatif:
 
     def test_nothing_changes(self, place, call):
         words = "whatif", place / "run", place / "x.csv", "--do", "A=1", "--without", "A:L1"
-        assert "4 other outputs do not change" in call(*words).out
+        assert call(*words).out == "no output changes\n"
 
     def test_without_a_file(self, place, call):
         before = sorted(place.iterdir())
@@ -203,6 +208,39 @@ class TestWhatif:
     )
     def test_wrong_words(self, place, refuse, words, said):
         assert said in refuse("whatif", place / "run", place / "x.csv", *words)
+
+
+class TestWhatifOfSeveralKinds:
+    """A count of millions and a probability: each is judged by its own spread."""
+
+    KINDS = ("number", "binary", "count", "binary")
+
+    def show(self, capsys, size, free_change, free_spread):
+        spread = np.array([2.0, 0.5, 1e6, 0.4])
+        likelihood = Likelihood("mixed", self.KINDS, Scale(np.ones(4), spread), np.ones(4))
+        zero, size = np.zeros(4), np.array(size)
+        found = Prediction(
+            ("age", "relapse", "reads", "event"),
+            *(zero, size, size, zero, size),
+            *(np.array(free_change), np.array(free_spread)),
+            by_sample=size[None],
+            samples=("s1",),
+        )
+        _show_change(found, likelihood)
+        return capsys.readouterr().out
+
+    def test_the_most_changed_comes_first_in_standard_deviations(self, capsys):
+        said = self.show(capsys, [1.0, 0.4, 1e5, 0.0], [1.0, 0.4, 1e5, 0.0], [0.1, 0.1, 1e4, 0.1])
+        assert "units of Y, probability of a 1, mean count; sample s1" in " ".join(said.split())
+        places = [said.index(f"│ {name}") for name in ("relapse", "age", "reads")]
+        assert places == sorted(places)
+        assert said.endswith("1 other output does not change\n")
+
+    def test_a_chance_that_free_networks_move_is_not_hidden_by_a_large_count(self, capsys):
+        said = self.show(capsys, [1.0, 0, 0, 0], [1.0, 0.3, 9e3, 0.2], [0.1, 0.01, 1.0, 0.15])
+        assert "relapse" in said  # beyond its spread
+        assert "reads" not in said  # beyond its spread, but a hundredth of a standard deviation
+        assert "event" not in said  # within the spread of the networks
 
 
 class TestSimilar:
@@ -235,7 +273,7 @@ def test_names_with_signs_in_them(place, call, refuse):
     table.to_csv(place / "x.csv", index_label="sample")
     words = "whatif", place / "run", place / "x.csv", "--do", "A=1:b=1"
     assert "y0" in call(*words).out
-    assert "do not change" in call(*words, "--without", "A=1:b:L1").out
+    assert "no output changes" in call(*words, "--without", "A=1:b:L1").out
     assert "did you mean" in refuse(*words, "--without", "A=1:b:L2")
 
 

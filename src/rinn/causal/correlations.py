@@ -14,6 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
+from rinn.confounding.directions import find_basis
+
 # Directions in which the inputs vary less than this share of the largest are taken for exact
 # repetitions of other inputs; rounding leaves about 1e-15.
 SINGULAR = 1e-10
@@ -83,7 +85,7 @@ def _find_slopes(
     x: np.ndarray, y: np.ndarray, z: np.ndarray | None, partly: bool
 ) -> tuple[Float[np.ndarray, "input output"], int, int]:
     """Slopes in units of their errors, how many samples are left free, and how many are taken."""
-    basis = _find_basis(z, len(x))
+    basis = find_basis(np.zeros((0, len(x))) if z is None else z.T)
     x, alone = _hold_fixed(x, basis)
     y, _ = _hold_fixed(y, basis)
     samples = len(x)
@@ -110,14 +112,6 @@ def _find_slopes(
     t = np.divide(slopes, errors, out=np.zeros_like(slopes), where=errors > 0)
     t[~alone] = np.nan
     return t, freedom, taken
-
-
-def _find_basis(z: np.ndarray | None, samples: int) -> Float[np.ndarray, "sample rank"]:
-    """Orthonormal directions of centred covariates; repetitions of others add none."""
-    if z is None:
-        return np.zeros((samples, 0))
-    directions, sizes, _ = np.linalg.svd(z - z.mean(axis=0), full_matrices=False)
-    return directions[:, sizes > np.sqrt(SINGULAR) * max(sizes.max(initial=0.0), SINGULAR)]
 
 
 def _hold_fixed(

@@ -197,9 +197,10 @@ def _test_pairs(
         )
     p = found.p[rows][:, enough]
     if np.isnan(p).all():
+        others = "the others" if held is None else "others and covariates"
         raise InputError(
-            "X must have an input that the others do not determine, but each one repeats others; "
-            "remove the repeated columns, or compare with given='nothing'"
+            f"X must have an input that {others} do not determine, but each one repeats them; "
+            f"remove the repeated columns, or compare with given='nothing'"
         )
     few = [name for name, flag in zip(outputs, enough, strict=True) if not flag]
     return found.r[rows][:, enough], p, few

@@ -19,16 +19,13 @@ from rinn.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rinn.likelihoods import Likelihood
     from rinn.meaning import Enrichment, Similarity
     from rinn.whatif import Prediction
 
 NAMES = "names.csv"
 MOST_ROWS = 20
-UNITS = {
-    "mse": "units of Y",
-    "bce": "probability of a 1",
-    "mixed": "units of Y, or probability of a 1",
-}
+UNITS = {"number": "units of Y", "binary": "probability of a 1", "count": "mean count"}
 NEAREST = 3
 LEAST_SHARE = 0.1
 
@@ -147,7 +144,7 @@ def whatif(
     if out is not None:
         _write(found.to_frame().reset_index(), out)
     _warn(found.cautions)
-    _show_change(found, UNITS.get(model.loss, UNITS["mixed"]))
+    _show_change(found, model.likelihood)
     if out is not None:
         say(f"wrote {out}")
 
@@ -192,11 +189,13 @@ def _show_names(found: Enrichment, alpha: float) -> None:
             )
 
 
-def _show_change(found: Prediction, units: str) -> None:
-    """Print the outputs that change, the most changed first."""
+def _show_change(found: Prediction, likelihood: Likelihood) -> None:
+    """Print the outputs that change, the most changed first, whatever the units of each."""
     table = found.to_frame()
-    moved = table[_is_moved(table)]
-    moved = moved.sort_values("size", ascending=False, kind="stable")
+    scaled = table.div(likelihood.scale.spread, axis=0)
+    order = scaled["size"].sort_values(ascending=False, kind="stable").index
+    moved = table.loc[order][_is_moved(scaled).loc[order]]
+    units = ", ".join(UNITS[kind] for kind in UNITS if kind in likelihood.kinds)
     one = len(found.samples) == 1
     who = f"sample {_plain(found.samples[0])}" if one else f"mean over {len(found.samples)} samples"
     drawn = Table(title=f"Predicted change ({units}; {who})", title_justify="left")
@@ -208,8 +207,10 @@ def _show_change(found: Prediction, units: str) -> None:
         drawn.add_column(word, justify="right")
     for output, row in moved.head(MOST_ROWS).iterrows():
         drawn.add_row(escape(_plain(str(output))), *(f"{row[key]:.3g}" for key in columns))
-    if drawn.row_count:
-        Console().print(drawn)
+    if moved.empty:
+        say("no output changes")
+        return
+    Console().print(drawn)
     rest = len(table) - min(len(moved), MOST_ROWS)
     if rest:
         small = len(moved) <= MOST_ROWS
@@ -219,11 +220,11 @@ def _show_change(found: Prediction, units: str) -> None:
 
 
 def _is_moved(table: pd.DataFrame) -> pd.Series:
-    """Whether an output changes visibly, by the graph's network or by the free ones."""
+    """Whether an output changes visibly, in standard deviations, by the graph or free networks."""
     moved = table["size"] > 0
     if "free_change" in table:
-        size = table["free_change"].abs()
-        moved |= size > max(LEAST_SHARE * float(size.max()), 2 * table["free_spread"].min())
+        size, noise = table["free_change"].abs(), 2 * table["free_spread"].fillna(0)
+        moved |= (size > noise) & (size > LEAST_SHARE * float(size.max()))
     return moved
 
 

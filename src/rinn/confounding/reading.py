@@ -42,6 +42,21 @@ class CovariateTable:
         samples = None if self.samples is None else tuple(self.samples[row] for row in rows)
         return CovariateTable({n: v[list(rows)] for n, v in self.columns.items()}, samples)
 
+    def find(self, names: Sequence[str]) -> CovariateTable:
+        """The rows of these samples, without ids.
+
+        Raises:
+            InputError: a sample is not in the table.
+        """
+        place = {sample: row for row, sample in enumerate(self.samples or ())}
+        lacking = [name for name in names if name not in place]
+        if lacking:
+            raise InputError(
+                f"covariates must have a row for each sample of X, but have none for "
+                f"{quote_some(lacking)}; add them, or leave these samples out of X"
+            )
+        return CovariateTable(self.take([place[name] for name in names]).columns)
+
 
 def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
     r"""Read covariates from a file with a header: .csv, .tsv or .txt, also gzipped, or .parquet.
@@ -154,15 +169,7 @@ def match_covariates(X: Any, values: Any) -> CovariateTable:
                 f"give each row of X its own"
             )
         return CovariateTable(table.columns)
-    place = {sample: row for row, sample in enumerate(table.samples)}
-    names = [str(name).strip() for name in index]
-    lacking = [name for name in names if name not in place]
-    if lacking:
-        raise InputError(
-            f"covariates must have a row for each sample of X, but have none for "
-            f"{quote_some(lacking)}; add them, or leave these samples out of X"
-        )
-    return CovariateTable(table.take([place[name] for name in names]).columns)
+    return table.find([str(name).strip() for name in index])
 
 
 def _read_text(content: bytes, suffix: str) -> pd.DataFrame:

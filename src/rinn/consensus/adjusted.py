@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.confounding import Adjustment
+from rinn.confounding.directions import find_basis
 from rinn.problem import Problem
 
 LEAST_OWN = 0.1  # of an input's variance: what covariates leave of it counts for no less
@@ -99,10 +100,3 @@ def project(
     """
     basis = find_basis(design)
     return values @ basis @ basis.T
-
-
-def find_basis(design: Float[np.ndarray, "column sample"]) -> Float[np.ndarray, "sample rank"]:
-    """Orthonormal directions of centred covariates; repetitions of others add none."""
-    centred = design - design.mean(axis=1, keepdims=True)
-    directions, sizes, _ = np.linalg.svd(centred.T, full_matrices=False)
-    return directions[:, sizes > 1e-9 * max(sizes.max(initial=0.0), 1e-300)]

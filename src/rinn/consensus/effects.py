@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from rinn.cohorts import TrainedNet
 from rinn.config import EvolutionSettings
 from rinn.consensus.adjusted import find_adjusted_errors
+from rinn.consensus.permuted import SetTest, make_set_test
 from rinn.evaluation import on_cpu
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights
@@ -30,13 +31,15 @@ class Effects:
     `all` is that of the mean network: the root mean square over samples of what moving the input
     does, with the sign of its mean, so that effects which depend on other inputs do not cancel.
     `each` is the mean over samples in each network, `error` the sampling error in the networks'
-    units, of a pair of its own where there are covariates.
+    units, of a pair of its own where there are covariates. `test` tells effects on many outputs
+    from chance, where the samples are at hand.
     """
 
     all: Float[np.ndarray, "input output"]
     each: Float[np.ndarray, "net input output"]
     error: Float[np.ndarray, "*input output"]
     splits: tuple[int, ...]
+    test: SetTest | None = field(default=None, repr=False, compare=False)
 
 
 def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
@@ -81,7 +84,8 @@ def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
             total = total[: part.stop - first] / len(nets)
             sign = np.where(total.mean(axis=2) < 0, -1.0, 1.0)
             signed[part] = sign * np.sqrt((total**2).mean(axis=2))
-    return Effects(signed / error, each / error, error, tuple(net.trial.split for net in nets))
+    splits = tuple(net.trial.split for net in nets)
+    return Effects(signed / error, each / error, error, splits, make_set_test(problem))
 
 
 def _find_moves(

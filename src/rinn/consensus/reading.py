@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 from jaxtyping import Float
 
+from rinn.consensus.board import list_outputs
 from rinn.consensus.effects import Effects
 from rinn.consensus.evidence import find_noise
 from rinn.consensus.prior import Prior
@@ -19,7 +20,10 @@ from rinn.graphs import name_latents
 
 SHAKES = 16
 LINE = 0.6  # found less often than this, a latent or an edge from an input is not drawn
-DIFFERENCE = 1  # outputs in which a latent may differ between searches
+DIFFERENCE = 5  # one of so many outputs may differ between searches of the same latent
+MANY = 16  # outputs: with more, and few samples, the edge of a latent's set is never the same
+MOST_DIFFERENCE = 3  # one of so many may differ then, if the latent's effects are no chance
+LEVEL = 0.01  # of that test, for all inputs together
 OVERLAP = 0.5
 
 Edge = tuple[str, str]
@@ -50,10 +54,15 @@ def read_consensus(
 
     The smallest graph is searched for once with the effects as they are, and sixteen times with
     networks drawn anew, with replacement, and effects shaken by their sampling error. A latent's
-    frequency is the share of these searches that find it, one output more or less; an edge's the
-    share in which its source leads to its target, by itself or through other latents. Latents
-    that less than three in five searches find are not drawn, and the others are joined anew; nor
-    are edges from inputs that less than three in five find.
+    frequency is the share of these searches that find it, with one output more or less, or a
+    fifth of them, but not more than three; an edge's the share in which its source leads to its
+    target, by itself or through other latents. Latents that less than three in five searches find
+    are not drawn, and the others are joined anew; nor are edges from inputs that less than three in
+    five find.
+
+    Of a latent with more than sixteen outputs a third may differ, if inputs that act on it pass a
+    test against permuted samples (`SetTest`); its edges from other inputs, and to outputs that less
+    than three in five searches find, are not drawn.
 
     Args:
         effects: of the networks.
@@ -90,11 +99,14 @@ def read_searches(
     # A large graph is only mended as the evidence is shaken: to build it anew takes minutes.
     start = first.latents if effects.all.size > MANY_PAIRS else ()
     shaken = [find_smallest(shaken, start, noise, prior) for shaken in _shake(effects, seed)]
-    counts: Counter[Pattern] = Counter()
     matches = [match_latents(first.latents, found.latents) for found in shaken]
-    for found, match in zip(shaken, matches, strict=True):
-        counts.update({match.get(pattern, pattern) for pattern in found.latents})
-    share = {pattern: counts[pattern] / SHAKES for pattern in {*first.latents, *counts}}
+    share = _count_shares(first, shaken, matches)
+    large = _test_large(first, effects, [p for p in first.latents if share[p] < LINE])
+    if large:
+        matches = [
+            _match_more(match, large, found) for match, found in zip(matches, shaken, strict=True)
+        ]
+        share = _count_shares(first, shaken, matches)
     drawn = [pattern for pattern in first.latents if share[pattern] >= LINE]
     others = [pattern for pattern in share if pattern not in set(drawn)]
     others.sort(key=lambda pattern: (-share[pattern], pattern))
@@ -112,9 +124,8 @@ def read_searches(
         doubtful.add_node(names[pattern], role="latent", frequency=share[pattern])
     for edge in sorted(main | direct):
         doubtful.add_edge(*edge, frequency=paths[edge] / SHAKES)
-    sources = set(inputs)
-    kept = [e for e in main if e[0] not in sources or paths[e] >= LINE * SHAKES]
-    graph = _draw(doubtful, kept, [names[pattern] for pattern in drawn], inputs, outputs)
+    chosen = _choose(main, paths, {names[p]: large[p] for p in large}, inputs, outputs)
+    graph = _draw(doubtful, chosen, [names[pattern] for pattern in drawn], inputs, outputs)
     _add_effects(graph, effects, inputs, outputs)
     shares = {edge: count / SHAKES for edge, count in paths.items()}
     return Reading(LatentGraph(graph, doubtful), {names[p]: p for p in [*drawn, *others]}, shares)
@@ -132,15 +143,90 @@ def _shake(effects: Effects, seed: int) -> Iterator[Float[np.ndarray, "input out
         yield effects.all + moved + rng.standard_normal(effects.all.shape)
 
 
-def match_latents(known: Sequence[Pattern], found: Sequence[Pattern]) -> dict[Pattern, Pattern]:
-    """Which known latent each found one is: the nearest, each once."""
-    pairs = sorted(
-        ((one ^ other).bit_count(), place, other)
-        for place, one in enumerate(known)
-        for other in found
-        if (one ^ other).bit_count() <= DIFFERENCE
-        and (one & other).bit_count() >= OVERLAP * (one | other).bit_count()
-    )
+def _count_shares(
+    first: Found, shaken: Sequence[Found], matches: Sequence[dict[Pattern, Pattern]]
+) -> dict[Pattern, float]:
+    """The share of searches that find each latent."""
+    counts: Counter[Pattern] = Counter()
+    for found, match in zip(shaken, matches, strict=True):
+        counts.update({match.get(pattern, pattern) for pattern in found.latents})
+    return {pattern: counts[pattern] / SHAKES for pattern in {*first.latents, *counts}}
+
+
+def _test_large(
+    first: Found, effects: Effects, doubtful: Sequence[Pattern]
+) -> dict[Pattern, frozenset[int]]:
+    """Large latents whose effects are no chance, with the inputs of which that is so."""
+    if effects.test is None:
+        return {}
+    level, passed = LEVEL / max(len(effects.all), 1), {}
+    for place, pattern in enumerate(first.latents):
+        if pattern not in doubtful or pattern.bit_count() <= MANY:
+            continue
+        outputs = list_outputs(pattern)
+        own = [row for row, latents in enumerate(first.parents) if place in latents]
+        good = frozenset(row for row in own if effects.test.find_p(row, outputs) <= level)
+        if good:
+            passed[pattern] = good
+    return passed
+
+
+def _match_more(
+    match: dict[Pattern, Pattern], large: Iterable[Pattern], found: Found
+) -> dict[Pattern, Pattern]:
+    """Match large latents with what is left of a search's, less strictly."""
+    taken = set(match.values())
+    known = [pattern for pattern in large if pattern not in taken]
+    left = [pattern for pattern in found.latents if pattern not in match]
+    return match | match_latents(known, left, tested=True)
+
+
+def _choose(
+    edges: Iterable[Edge],
+    paths: Counter[Edge],
+    large: dict[str, frozenset[int]],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> list[Edge]:
+    """The edges to draw: those from inputs, and those of large latents, must be found often."""
+    row, ends = {name: place for place, name in enumerate(inputs)}, set(outputs)
+    chosen = []
+    for source, target in edges:
+        seldom = paths[source, target] < LINE * SHAKES
+        chance = source in row and target in large and row[source] not in large[target]
+        unsure = source in row or (source in large and target in ends)
+        if not chance and not (unsure and seldom):
+            chosen.append((source, target))
+    return chosen
+
+
+def match_latents(
+    known: Sequence[Pattern], found: Sequence[Pattern], *, tested: bool = False
+) -> dict[Pattern, Pattern]:
+    """Which known latent each found one is: the nearest, each once.
+
+    Args:
+        known: outputs of latents.
+        found: outputs of others.
+        tested: whether the effects of the known ones are no chance. Otherwise a set of nearly all
+            outputs would be found again by chance, as any two such sets are alike.
+
+    Returns:
+        From found ones to known ones; those without a partner are missing.
+
+    Example:
+        >>> match_latents([0b111, 0b11111000], [0b1111, 0b11100000])
+        {15: 7}
+    """
+    pairs = []
+    for place, one in enumerate(known):
+        for other in found:
+            differ, both = (one ^ other).bit_count(), (one | other).bit_count()
+            alike = (one & other).bit_count() >= OVERLAP * both
+            most = both // MOST_DIFFERENCE if tested else max(1, min(both, MANY) // DIFFERENCE)
+            if alike and differ <= most:
+                pairs.append((differ, place, other))
+    pairs.sort()
     taken: set[int] = set()
     matched: dict[Pattern, Pattern] = {}
     for _, place, other in pairs:

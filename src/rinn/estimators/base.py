@@ -24,6 +24,7 @@ from rinn.pairing import MIN_SAMPLES, pair_tables
 from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
 from rinn.progress import TrainingProgress
 from rinn.records import Data
+from rinn.scales import find_scale
 from rinn.tables import Table
 
 FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
@@ -161,7 +162,8 @@ class GraphEstimator(BaseEstimator):
         )
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
-        self._y_first = y[(~np.isnan(y)).argmax(axis=0), np.arange(y.shape[1])]
+        seen = ~np.isnan(y).all(axis=0)
+        self._y_mean = np.where(seen, find_scale(y, binary=False).centre, np.nan)
         return data
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from rinn.cells import quote_some
 from rinn.confounding import encode_covariates, match_covariates
@@ -40,7 +40,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         Returns:
             Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
             For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes;
-            for counts, their mean. An output that was constant in `fit` keeps its value.
+            for counts, their mean. An output that `fit` left out, since it was constant or had too
+            few values, has the mean of those, or NaN if there were none.
 
         Raises:
             InputError: covariates are missing, or of another kind than in `fit`.
@@ -50,7 +51,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         with _in_double():
             each = predict_samples(self.networks_, x, self._likelihood, offset)
         found = each.mean(axis=0)
-        y = np.tile(self._y_first, (len(found), 1))  # [sample, output]
+        y = np.tile(self._y_mean, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
         return y[:, 0] if self._is_single else y
 
@@ -65,12 +66,21 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Returns:
             1 for perfect predictions, 0 for the mean of `y`.
+
+        Raises:
+            InputError: `y` has another shape than the predictions, or as `predict`.
         """
         predicted = self.predict(X, covariates=covariates)
-        known = ~np.isnan(np.asarray(y, np.float64))
+        y = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan")
+        if y.size != predicted.size:
+            raise InputError(
+                f"y must have the samples of X and the outputs of fit, {predicted.shape}, got "
+                f"{y.shape}; pass the same columns"
+            )
+        known = ~(np.isnan(y) | np.isnan(predicted.reshape(y.shape)))
         if known.all():
             return float(r2_score(y, predicted, sample_weight=sample_weight))
-        return _score_known(np.asarray(y, np.float64), predicted, known, sample_weight)
+        return _score_known(y, predicted, known, sample_weight)
 
     def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
         """Compute the activity of each latent.
@@ -180,7 +190,8 @@ class RINN(Predictor):
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
             no network has seen.
-        dropped_: the constant columns that were left out.
+        dropped_: the columns that were left out, constant or with too few values, and samples
+            without any output.
         covariates_: how each covariate that `fit` was given became numbers.
         n_features_in_: number of columns of X.
         feature_names_in_: names of the columns of X, where X is a DataFrame.

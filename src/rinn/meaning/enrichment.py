@@ -275,7 +275,8 @@ def _list_cautions(
         unknown = sorted(pools[side] - known[side])
         if unknown:
             cautions.append(
-                f"{len(unknown)} of the {len(pools[side])} {side} are in no set: "
+                f"{len(unknown)} of the {len(pools[side])} {side} "
+                f"{'is' if len(unknown) == 1 else 'are'} in no set: "
                 f"{quote_some(unknown)}"
             )
     if not tests:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rinn.report.axes import BOTTOM, LEFT, RIGHT, TOP, Axis, draw_chart, make_axis
-from rinn.report.markup import Markup, element, svg
+from rinn.report.markup import Markup, element, scroll_box, svg
 
 BINS = 20
 BAR = 140.0
@@ -55,7 +55,8 @@ def draw_histogram(shares: Sequence[float] | np.ndarray, name: str, what: str) -
         if number
     ]  # fmt: skip
     label = f"Histogram of {what}: {name}"
-    return element("figure", draw_chart(x, y, (name, what), label, *bars), class_="chart")
+    chart = scroll_box(draw_chart(x, y, (name, what), label, *bars), label)
+    return element("figure", chart, class_="chart")
 
 
 def _choose_width(most: float) -> float:

@@ -18,7 +18,7 @@ from rinn.readers.barcodes import load_samples
 from rinn.readers.lines import Lines
 from rinn.readers.longtables import read_long_values
 from rinn.readers.maf import COLUMNS
-from rinn.readers.matrices import Matrix, Options, make_reading, read_matrix, split_header
+from rinn.readers.matrices import LEADS, Matrix, Options, make_reading, read_matrix, split_header
 from rinn.readers.mutations import Rules, Sequenced, read_mutations
 from rinn.readers.studies import (
     Profile,
@@ -31,7 +31,6 @@ from rinn.readers.studies import (
 from rinn.readers.symbols import SymbolRules, clean_symbols
 from rinn.readers.variants import ClassList
 
-_LEADS = frozenset({"hugo_symbol", "entrez_gene_id", "cytoband", "composite.element.ref"})
 _KINDS: dict[str, tuple[Kind, str]] = {
     "copy_number": ("copy number", "levels"),
     "log2_copy_number": ("copy number", "log2 ratio"),
@@ -200,7 +199,7 @@ def _read_values(profile: Profile, options: Options) -> Reading:
             read_long_values(Lines(profile.path, profile.stable_id), options.dtype),
         )
     else:
-        lead = next((n for n, name in enumerate(lower) if name not in _LEADS), len(lower))
+        lead = next((n for n, name in enumerate(lower) if name not in LEADS), len(lower))
         if not lead:
             raise lines.reject(
                 "begin with the column Hugo_Symbol or Entrez_Gene_Id",

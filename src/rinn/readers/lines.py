@@ -111,7 +111,7 @@ class Lines:
         Returns:
             The error, to be raised.
         """
-        place = self.number if line is None else line
+        place = max(self.number, 1) if line is None else line  # an empty file has a line 1 to write
         return InputError(f"{self.source} must {must}, but line {place} {but}; {advice}")
 
     def _unify_ends(self, block: bytes) -> bytes:

@@ -7,10 +7,11 @@ from collections.abc import Collection
 from typing import Literal
 
 from rinn.cells import quote
-from rinn.readers.accounts import Account, Kind, Reading
+from rinn.readers.accounts import Account, Entry, Kind, Reading
 from rinn.readers.barcodes import parse_barcode
 from rinn.readers.lines import Lines
 from rinn.readers.matrices import (
+    LEADS,
     SCALES,
     Matrix,
     Options,
@@ -99,12 +100,20 @@ def load_xena(
             "check that it is a Xena matrix; load_table reads other tables",
             line=1,
         )
-    matrix = read_matrix(lines, rows, header, 1, lambda cells: cells[0], dtype)
+    lead = _find_lead(header)
+    matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[0], dtype)
     _check_direction(lines, matrix)
     found = kind or guess_kind(matrix.values)
-    account = Account(str(path), "Xena matrix")
+    entries = [Entry("dropped", "columns", 1, f"{name}: no sample") for name in header[1:lead]]
+    account = Account(str(path), "Xena matrix", tuple(entries))
     reading = make_reading(matrix, found, account, options, SCALES.get(found, "as written"))
     return mark_sequenced(reading)
+
+
+def _find_lead(header: list[str]) -> int:
+    """How many columns stand before the samples: a data file of cBioPortal also has Entrez ids."""
+    more = (place for place, name in enumerate(header) if place and name.lower() not in LEADS)
+    return next(more, len(header))
 
 
 def _check_direction(lines: Lines, matrix: Matrix) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import networkx as nx
+
 from rinn.causal.assumptions import SAYS
 from rinn.causal.latents import LatentFinding, explain_latents
 from rinn.report.contents import Contents
@@ -47,6 +49,7 @@ STANDING = {
     "A10": "not proved: another seed or a larger budget that finds the same graph speaks for it",
 }
 MOST_UNKNOWN = 40
+MOST_DIRECT = 5
 
 
 def say_caveats(contents: Contents) -> Markup:
@@ -64,10 +67,8 @@ def say_assumptions(contents: Contents) -> Markup:
     """List the assumptions that make the graph the true one, and which latents could be known."""
     findings = explain_latents(contents.graph)
     lost = [finding for finding in findings if not finding.identifiable or finding.spare]
-    rows = [
-        (name, says, _say_first(findings) if name == "A1" else STANDING[name])
-        for name, says in SAYS.items()
-    ]
+    own = {"A1": _say_first(findings), "A2": _say_second(contents.graph)}
+    rows = [(name, says, own.get(name) or STANDING[name]) for name, says in SAYS.items()]
     intro = (
         "The graph is the true one if all ten of these hold. Most of them nobody can check from "
         "two tables."
@@ -88,6 +89,20 @@ def _say_first(findings: tuple[LatentFinding, ...]) -> str:
     if lost:
         return f"broken: {len(lost)} of {len(findings)} latents are not identifiable (below)"
     return f"holds in this graph: all {len(findings)} latents are identifiable"
+
+
+def _say_second(graph: nx.DiGraph) -> str | None:
+    """Name edges past all latents, which prior knowledge alone can draw."""
+    roles = graph.nodes(data="role")
+    direct = [
+        f"{clip(source)} → {clip(target)}"
+        for source, target in graph.edges
+        if roles[source] == "input" and roles[target] == "output"
+    ]
+    if not direct:
+        return None
+    more = f" and {len(direct) - MOST_DIRECT} more" if len(direct) > MOST_DIRECT else ""
+    return f"broken in this graph: no latent between {', '.join(direct[:MOST_DIRECT])}{more}"
 
 
 def _list_unknown(lost: list[LatentFinding], total: int) -> Markup | None:

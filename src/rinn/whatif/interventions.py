@@ -27,7 +27,7 @@ Edge = tuple[str, str]
 class Prediction:
     """What an intervention is predicted to do: numbers in the user's units, one for each output.
 
-    Outputs that are 0 or 1 are probabilities of a 1.
+    Outputs that are 0 or 1 are probabilities of a 1, counted ones mean counts.
 
     Attributes:
         outputs: their names.

@@ -146,12 +146,4 @@ def take_covariates(
                 f"but have {table.rows} and X has {total}; give each row of X its own"
             )
         return CovariateTable(table.take(rows).columns)
-    place = {sample: row for row, sample in enumerate(table.samples)}
-    wanted = [samples[row] for row in rows]
-    lacking = [name for name in wanted if name not in place]
-    if lacking:
-        raise InputError(
-            f"covariates must have a row for each sample of X, but have none for "
-            f"{quote_some(lacking)}; add them, or leave these samples out of X"
-        )
-    return CovariateTable(table.take([place[name] for name in wanted]).columns)
+    return table.find([samples[row] for row in rows])
