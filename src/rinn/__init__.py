@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from rinn.refitting import compare_losses as compare_losses
     from rinn.refitting import refit_graph as refit_graph
     from rinn.runs import fit_run as fit_run
-    from rinn.runs import score_path as score_path
+    from rinn.runscores import score_path as score_path
     from rinn.scoring import score_protocol as score_protocol
     from rinn.search import run_search as run_search
     from rinn.selection import select_accurate as select_accurate
@@ -123,7 +123,7 @@ _HOMES = {
     "compare_losses": "refitting",
     "fit_data": "pipeline",
     "fit_run": "runs",
-    "score_path": "runs",
+    "score_path": "runscores",
     "load_graph": "graphfiles",
     "write_graph": "graphfiles",
     "export_graph": "export",

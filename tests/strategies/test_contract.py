@@ -15,7 +15,8 @@ from rinn.errors import InputError
 from rinn.graphfiles import load_graph
 from rinn.graphs import ROLES, by_role
 from rinn.pipeline import fit_data
-from rinn.runs import fit_run, score_path
+from rinn.runs import fit_run
+from rinn.runscores import score_path
 from rinn.simulation import make_dataset, write_simulation
 from rinn.strategies import STRATEGIES, Networks, find_strategy, plan_trials
 

@@ -23,7 +23,7 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Compare what was found with a known truth: the paper's scores and the graph's."""
-    from rinn.runs import score_path
+    from rinn.runscores import score_path
     from rinn.show import show_scores
 
     scores = score_path(run, truth)

@@ -1,0 +1,181 @@
+"""What a run folder holds: what the run is, and what it found."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import networkx as nx
+
+from rinn.config import RunSettings, Trial
+from rinn.confounding import sum_up_covariates, tabulate_covariates
+from rinn.confounding.telling import COVARIATES
+from rinn.curves import CURVES, tabulate_curves
+from rinn.graphfiles import edges_table, write_graph
+from rinn.graphs import collapse
+from rinn.kinds import tell_outputs
+from rinn.knowledge import Knowledge, Resolved
+from rinn.likelihoods import MIXED
+from rinn.pairing import fingerprint
+from rinn.pipeline import Fit, tabulate_activity, tabulate_effects
+from rinn.records import Data
+from rinn.store import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
+
+PRIOR = "prior.json"
+MOST_SHOWN = 20  # contradictions that the manifest and the report list
+PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
+
+
+def describe_run(
+    data: Data,
+    settings: RunSettings,
+    x_path: Path,
+    y_path: Path,
+    devices: Sequence[jax.Device],
+) -> dict[str, Any]:
+    """The manifest: what the run is (settings, data) and how it was made."""
+    return {
+        "format": FORMAT,
+        "status": "running",
+        "settings": settings.to_json(),
+        "data": fingerprint(data),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "tables": {
+            "x": x_path.name,
+            "y": y_path.name,
+            "samples": len(data.x),
+            "inputs": list(data.inputs),
+            "outputs": list(data.outputs),
+            "dropped": [entry.__dict__ for entry in data.dropped],
+        },
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
+        | {"python": platform.python_version()},
+        "device": {
+            "platform": devices[0].platform,
+            "kind": devices[0].device_kind,
+            "count": len(devices),
+        },
+    }
+
+
+def describe_prior(knowledge: Knowledge, known: Resolved) -> dict[str, Any]:
+    """What the manifest says of prior knowledge before anything is found."""
+    return {
+        "files": dict(knowledge.files),
+        "account": list(known.account),
+        "options": {
+            "set_weight": knowledge.set_weight,
+            "network_steps": knowledge.steps,
+            "network_weight": knowledge.network_weight,
+            "network_directed": knowledge.is_directed,
+            "network_mask": knowledge.is_mask,
+        },
+    }
+
+
+def fingerprint_plan(trials: Sequence[Trial]) -> str:
+    """Sum up what a run trains: another release may plan the same settings differently."""
+    plan = json.dumps([dataclasses.asdict(trial) for trial in trials])
+    return hashlib.sha256(plan.encode()).hexdigest()
+
+
+def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
+    """Write what was found; the manifest last, since `complete` promises the rest."""
+    run.write_table("trials.csv", fit.trials)
+    _write_networks(run, fit)
+    _write_graph(run, fit)
+    manifest = manifest | _write_beside(run, fit, manifest)
+    about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
+    run.write_json(
+        MANIFEST,
+        manifest
+        | {
+            "status": "complete",
+            "networks": {
+                "trained": len(fit.nets),
+                "sets": len({net.trial.setting for net in fit.nets}),
+                "kept": [net.trial.number for net in fit.kept],
+                "nearest": [net.trial.number for net in fit.ten],
+            },
+            "test": fit.test.to_json() | about if fit.test else None,
+            "test_of_ten": fit.test_of_ten.to_json() | about if fit.test_of_ten else None,
+        },
+    )
+
+
+def _write_networks(run: RunFolder, fit: Fit) -> None:
+    """The kept networks, with what is needed to use them, and their curves."""
+    kept = {net.trial.number for net in fit.kept}
+    both = fit.kept + [net for net in fit.ten if net.trial.number not in kept]
+    save_kept(run.folder / WEIGHTS, both, _make_notes(fit))
+    curves = tabulate_curves({net.trial.number: net.curve for net in both})
+    if len(curves):
+        run.write_table(CURVES, curves)
+
+
+def _make_notes(fit: Fit) -> dict[str, Any]:
+    """Units of the networks' inputs and outputs, and what covariates add to the outputs."""
+    problem = fit.problem
+    notes: dict[str, Any] = {
+        "loss": problem.loss,
+        "x_centre": problem.x_scale.centre.tolist(),
+        "x_spread": problem.x_scale.spread.tolist(),
+        "y_centre": problem.y_scale.centre.tolist(),
+        "y_spread": problem.y_scale.spread.tolist(),
+        "x_least": fit.data.x.min(axis=0).tolist(),
+        "x_most": fit.data.x.max(axis=0).tolist(),
+        "x_mean": fit.data.x.mean(axis=0).tolist(),
+    }
+    if problem.loss == MIXED:
+        notes["kinds"] = list(problem.likelihood.kinds)
+        notes["y_top"] = problem.likelihood.top.tolist()
+    if problem.adjustment and fit.data.covariates:
+        notes["covariates"] = {
+            "codings": [dataclasses.asdict(c) for c in fit.data.covariates.codings],
+            "coefficients": [m.coefficients.tolist() for m in problem.adjustment.models],
+        }
+    return notes
+
+
+def _write_graph(run: RunFolder, fit: Fit) -> None:
+    graph = fit.latent.graph
+    if not nx.is_directed_acyclic_graph(graph):
+        # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
+        graph = collapse(graph)
+    write_graph(graph, run.folder / "graph.json")
+    write_graph(graph, run.folder / "graph.graphml")
+    run.write_table(
+        "edges.csv", edges_table(fit.latent.doubtful if fit.nets else graph, drawn=graph)
+    )
+
+
+def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[str, Any]:
+    """What stands beside the graph; returns what the manifest says of it."""
+    told: dict[str, Any] = {}
+    if outputs := tell_outputs(fit.problem):
+        told["outputs"] = outputs
+    if fit.problem.adjustment and fit.data.covariates:
+        table = tabulate_covariates(fit.problem, fit.data.covariates, fit.data.outputs)
+        run.write_table(COVARIATES, table)
+        told["covariates"] = sum_up_covariates(fit.problem, fit.data.covariates)
+    if fit.effects:
+        run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
+    if fit.influence:
+        did = fit.influence.to_json()
+        run.write_json(PRIOR, did)
+        some = {name: did[name] for name in ("sentence", "counts", "silenced")}
+        some["contradictions"] = did["contradictions"][:MOST_SHOWN]
+        told["prior"] = manifest.get("prior", {}) | some
+    if fit.refit and fit.comparison:
+        run.write_json("refit.json", fit.refit.to_json())
+        run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))
+        told["comparison"] = fit.comparison.to_json()
+    return told
