@@ -111,6 +111,7 @@ def measure(
         "n": n,
         "shift": shift,
         "seed": seed,
+        "networks": settings.trials,
         "found": len(drawn & true) / max(len(true), 1),
         "wrong": len(drawn - true),
         "any_wrong": bool(drawn - true),
