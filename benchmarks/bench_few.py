@@ -23,7 +23,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from casefiles import Record, run_cases, tell
+from casefiles import Record, add_options, run_cases, tell
 from rinn.config import RunSettings
 from rinn.devices import find_devices
 from rinn.pairing import as_data
@@ -49,11 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
     parser.add_argument("--x", type=Path, help="a table of 0/1 inputs, to permute Y against")
     parser.add_argument("--y", type=Path, help="a table of outputs")
-    parser.add_argument("--trials", type=int, default=128)
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of all cases")
-    parser.add_argument("--work", type=Path, required=True, help="folder for records")
+    add_options(parser)
     options = parser.parse_args(arguments)
     tables, sizes = None, options.sizes.split(",")
     if options.x and options.y:

@@ -18,14 +18,13 @@ import functools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from casefiles import Record, run_cases, tell
+from casefiles import Record, add_options, run_cases, tell
 from rinn.config import RunSettings
 from rinn.devices import find_devices
 from rinn.matching import score_graph
@@ -58,11 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--datasets", default=",".join(DATASETS))
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
-    parser.add_argument("--trials", type=int, default=128)
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of all cases")
-    parser.add_argument("--work", type=Path, required=True, help="folder for records")
+    add_options(parser)
     options = parser.parse_args(arguments)
     cases = [
         (name, int(n), int(seed), variant)

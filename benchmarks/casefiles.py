@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,15 @@ from typing import Any
 import numpy as np
 
 Record = dict[str, Any]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every such benchmark is asked: the size of a search, where it runs, which cases."""
+    parser.add_argument("--trials", type=int, default=128)
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of all cases")
+    parser.add_argument("--work", type=Path, required=True, help="folder for records")
 
 
 def run_cases(

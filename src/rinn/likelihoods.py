@@ -80,10 +80,8 @@ class Likelihood:
         spread = self.scale.spread.astype(np.float32)
         if self.loss != MIXED:
             return Units(spread)
-        kind = np.array([KINDS.index(own) for own in self.kinds], np.int32)
-        return Units(
-            spread, kind, self.scale.centre.astype(np.float32), self.top.astype(np.float32)
-        )
+        mean, top = self.scale.centre.astype(np.float32), self.top.astype(np.float32)
+        return Units(spread, self._codes, mean, top)
 
     def measure(
         self, raw: Float[np.ndarray, "output sample"], y: Float[np.ndarray, "output sample"]
@@ -144,7 +142,7 @@ class Likelihood:
 
     @property
     def _codes(self) -> np.ndarray:
-        return np.array([KINDS.index(own) for own in self.kinds])
+        return np.array([KINDS.index(own) for own in self.kinds], np.int32)
 
 
 def make_likelihood(
