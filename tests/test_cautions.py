@@ -1,13 +1,16 @@
-"""Small data are warned of, on the terminal and in the report."""
+"""Poor tables are warned of, on the terminal and in the report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rinn.cautions import warn_of_size
+from rinn.cautions import find_cautions, warn_of_size
 from rinn.cli import run
+from rinn.pairing import as_data
+from rinn.problem import make_problem
 
 
 @pytest.mark.parametrize(
@@ -45,8 +48,141 @@ def test_a_fit_says_it_on_the_terminal_and_in_the_report(tmp_path, capsys):
     assert "Small data: 80 samples are few" in said
     page = tmp_path / "r" / "report.html"
     assert '<p class="careful">Small data: 80 samples are few' in page.read_text()
+    assert "Few networks: 4 networks cannot support a graph, so no edge is reported" in said
+    assert '<p class="careful">Few networks: 4 networks cannot' in page.read_text()
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
-    manifest["tables"]["samples"] = 5000
+    assert [sentence.split(":")[0] for sentence in manifest["cautions"]] == [
+        "Small data",
+        "Few networks",
+    ]
+    del manifest["cautions"]
     (tmp_path / "r" / "manifest.json").write_text(json.dumps(manifest))
     assert run(["report", f"{tmp_path / 'r'}"]) == 0
     assert "Small data" not in page.read_text()
+
+
+def make_data(samples=300, **columns):
+    """Two ordinary inputs, further ones, and three outputs without any effect."""
+    rng = np.random.default_rng(0)
+    x = {"a": rng.integers(0, 2, samples), "b": rng.normal(size=samples), **columns}
+    return as_data(
+        pd.DataFrame(x), pd.DataFrame(rng.normal(size=(samples, 3)), columns=list("uvw"))
+    )
+
+
+def find_heads(data, networks=None):
+    return [sentence.split(":")[0] for sentence in find_cautions(data, networks)]
+
+
+def test_clean_tables_have_no_cautions():
+    assert find_cautions(make_data(), 128) == ()
+
+
+@pytest.mark.parametrize(
+    ("networks", "words"),
+    [
+        (1, "Few networks: 1 network cannot support a graph"),
+        (7, "7 networks cannot support a graph, so no edge is reported; train at least 16"),
+        (8, "with 8 networks edges may be missing or wrong"),
+        (15, "with 15 networks edges may"),
+    ],
+)
+def test_few_networks_are_warned_of(networks, words):
+    assert words in find_cautions(make_data(), networks)[0]
+    assert find_cautions(make_data(), 16) == ()
+
+
+def test_rare_inputs_are_named():
+    rare = np.arange(300) < 4
+    assert find_cautions(make_data(rare=rare)) == (
+        "Rare inputs: 1 of 3 has fewer than 10 samples with its rarer value, such as 'rare' (4); "
+        "its effects can hardly be told from chance.",
+    )
+    both = find_cautions(make_data(rare=rare, common=~(np.arange(300) < 3)))
+    assert (
+        "2 of 4 have fewer than 10 samples with their rarer value, such as 'common' (3)" in both[0]
+    )
+    assert find_heads(make_data(enough=np.arange(300) < 10)) == []
+
+
+def test_a_sentinel_is_named_and_limited():
+    data = make_data()
+    data.y[17] = 1e9
+    (words,) = find_cautions(data)
+    assert words.startswith(
+        "Extreme values: 3 values of Y, such as 1e+09 in 'u' (row 18), are more"
+    )
+    assert np.abs(make_problem(data).y).max() < 12
+
+
+def test_extreme_inputs_are_named_by_sample_and_limited():
+    x = np.random.default_rng(1).normal(size=300)
+    x[5] = -1e30
+    data = replace(make_data(c=x), samples=tuple(f"s{row}" for row in range(300)))
+    assert "1 value of X, such as -1e+30 in 'c' (sample 's5')" in find_cautions(data)[0]
+    assert np.abs(make_problem(data).x).max() < 12
+
+
+def test_repeated_codes_are_named():
+    x = np.random.default_rng(1).normal(size=300)
+    x[:30] = -999
+    (words,) = find_cautions(make_data(c=x))
+    assert words.startswith("Codes: 1 column of X, such as 'c', repeats a value (-999) that is far")
+    assert "leave these cells empty" in words
+
+
+def test_nearly_equal_inputs_are_named():
+    x = np.random.default_rng(1).normal(size=300)
+    near = x + 0.01 * np.random.default_rng(2).normal(size=300)
+    (words,) = find_cautions(make_data(c=x, d=near))
+    assert words.startswith("Similar inputs: 1 pair, such as 'c' and 'd', correlate by more than")
+
+
+def test_inputs_that_add_up_to_a_constant_are_named():
+    level = np.arange(300) % 3
+    parts = {f"is{k}": (level == k).astype(float) for k in range(3)}
+    (words,) = find_cautions(make_data(**parts))
+    assert words.startswith("Dependent inputs: 'is0', 'is1', 'is2' add up to a constant")
+
+
+def test_copies_are_left_out_and_named():
+    x = np.random.default_rng(1).integers(0, 2, 300)
+    data = make_data(c=x, same=x, turned=1 - x, scaled=3.0 * x + 7)
+    assert data.inputs == ("a", "b", "c")
+    reasons = {entry.name: entry.reason for entry in data.dropped}
+    assert reasons == {
+        "same": "the same as 'c', whose edges are those of both",
+        "turned": "'c' in other units or turned round, whose edges are those of both",
+        "scaled": "'c' in other units or turned round, whose edges are those of both",
+    }
+
+
+def test_columns_that_nearly_agree_are_no_copies():
+    x = np.random.default_rng(1).integers(0, 2, 300)
+    other = x.copy()
+    other[7] = 1 - other[7]
+    assert make_data(c=x, other=other).inputs == ("a", "b", "c", "other")
+
+
+@pytest.mark.parametrize("pair", [(1, 2), (-1, 1), (0, 100)])
+def test_outputs_of_one_and_two_are_read_as_zero_and_one(pair):
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 2, (200, 2)), rng.integers(0, 2, (200, 3))
+    low, high = pair
+    plain, coded = as_data(x, y), as_data(low + (high - low) * x, low + (high - low) * y)
+    np.testing.assert_array_equal(coded.y, y)
+    assert find_cautions(coded) == (
+        f"Coding: all outputs are {low} or {high}, and are read as 0 and 1.",
+    )
+    one, other = make_problem(plain), make_problem(coded)
+    assert one.loss == other.loss == "bce"
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.y, other.y)
+
+
+def test_outputs_whose_kind_is_given_are_not_recoded():
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 2, (200, 2)), 1 + rng.integers(0, 2, (200, 3))
+    told = as_data(x, y, kinds=dict.fromkeys(["y0", "y1", "y2"], "number"))
+    np.testing.assert_array_equal(told.y, y)
+    assert told.notes == ()

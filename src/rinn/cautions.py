@@ -1,8 +1,51 @@
-"""What must be said of data before anyone believes a graph from them."""
+"""Warnings about tables that a graph should not be believed from, or not without a look."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rinn.cells import quote, quote_some
+from rinn.config import FEW_NETWORKS, MIN_NETWORKS
+from rinn.records import Data
+from rinn.scales import LIMIT, find_limits
+
 FEW_SAMPLES = 200
+FEW_CARRIERS = 10
+GAP = 10.0  # a value this many times the range of all others away from them looks like a code
+NEARLY = 0.99  # correlation of inputs that can hardly be told apart
+MAX_COMPARED = 2000  # inputs: with more, pairs are not compared
+
+
+def find_cautions(data: Data, networks: int | None = None) -> tuple[str, ...]:
+    """List what a reader of the graph must know of the tables, one sentence each.
+
+    Args:
+        data: the two tables.
+        networks: how many were trained; None where the strategy needs none.
+
+    Returns:
+        Sentences; none where the tables are large and clean enough to begin with.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> x = (rng.random((300, 2)) < 0.5).astype(float)
+        >>> x[:, 1] = np.arange(300) < 3
+        >>> find_cautions(Data(x, rng.normal(size=(300, 1)), ("a", "b"), ("c",)))
+        ("Rare inputs: 1 of 2 has fewer than 10 samples with its rarer value, such as 'b' (3); its \
+effects can hardly be told from chance.",)
+    """
+    found = [
+        *data.notes,
+        warn_of_size(len(data.x), len(data.inputs)),
+        _warn_of_networks(networks),
+        _warn_of_rare(data),
+        *_warn_of_extremes("X", data.x, data.inputs, data.samples),
+        *_warn_of_extremes("Y", data.y, data.outputs, data.samples),
+        _warn_of_similar(data),
+    ]
+    return tuple(sentence for sentence in found if sentence)
 
 
 def warn_of_size(samples: int, inputs: int) -> str | None:
@@ -31,4 +74,100 @@ single edges as doubtful; --null says how much of it is chance.'
     return (
         f"Small data: {why}, so read the graph as a hypothesis and single edges as doubtful; "
         f"--null says how much of it is chance."
+    )
+
+
+def _warn_of_networks(networks: int | None) -> str | None:
+    if networks is None or networks >= FEW_NETWORKS:
+        return None
+    trained = "1 network" if networks == 1 else f"{networks} networks"
+    if networks >= MIN_NETWORKS:
+        return (
+            f"Few networks: with {trained} edges may be missing or wrong; train at least "
+            f"{FEW_NETWORKS}, or leave --trials out."
+        )
+    return (
+        f"Few networks: {trained} cannot support a graph, so no edge is reported; train at least "
+        f"{FEW_NETWORKS}, or leave --trials out."
+    )
+
+
+def _warn_of_rare(data: Data) -> str | None:
+    """Name inputs with two values of which one is rare."""
+    low, high = data.x.min(axis=0), data.x.max(axis=0)
+    is_binary = ((data.x == low) | (data.x == high)).all(axis=0)
+    count = np.minimum((data.x == low).sum(axis=0), (data.x == high).sum(axis=0))
+    rare = np.flatnonzero(is_binary & (count < FEW_CARRIERS))
+    if not len(rare):
+        return None
+    first = rare[count[rare].argmin()]
+    verb, whose = ("has", "its") if len(rare) == 1 else ("have", "their")
+    return (
+        f"Rare inputs: {len(rare)} of {len(data.inputs)} {verb} fewer than {FEW_CARRIERS} samples "
+        f"with {whose} rarer value, such as {quote(data.inputs[first])} ({count[first]}); {whose} "
+        f"effects can hardly be told from chance."
+    )
+
+
+def _warn_of_extremes(
+    table: str, values: np.ndarray, names: Sequence[str], samples: Sequence[str] | None
+) -> Iterator[str]:
+    """Name values far from all others: some say 'missing', some are errors, all weigh too much."""
+    each = ((name, _find_code(column)) for name, column in zip(names, values.T, strict=True))
+    codes = [(name, code) for name, code in each if code is not None]
+    if codes:
+        name, code = codes[0]
+        count = f"{len(codes)} columns" if len(codes) > 1 else "1 column"
+        repeat = "repeat" if len(codes) > 1 else "repeats"
+        yield (
+            f"Codes: {count} of {table}, such as {quote(name)}, {repeat} a value ({code:g}) that "
+            f"is far from all others; if it stands for a missing value, leave these cells empty."
+        )
+    low, high = find_limits(values)
+    rows, columns = np.nonzero((values < low) | (values > high))
+    if len(rows):
+        row, column = rows[0], columns[0]
+        where = f"sample {quote(samples[row])}" if samples else f"row {row + 1}"
+        count = f"{len(rows)} values" if len(rows) > 1 else "1 value"
+        yield (
+            f"Extreme values: {count} of {table}, such as {values[row, column]:g} in "
+            f"{quote(names[column])} ({where}), are more than {LIMIT:g} robust standard deviations "
+            f"from the median; they are limited to that, so check them."
+        )
+
+
+def _find_code(column: np.ndarray) -> float | None:
+    """A repeated smallest or largest value far from all others."""
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    if len(values) < 4:
+        return None
+    if values[1] - values[0] > GAP * (values[-1] - values[1]) and counts[0] > 1:
+        return float(values[0])
+    if values[-1] - values[-2] > GAP * (values[-2] - values[0]) and counts[-1] > 1:
+        return float(values[-1])
+    return None
+
+
+def _warn_of_similar(data: Data) -> str | None:
+    """Name inputs that are nearly the same, or that others add up to."""
+    if not 1 < len(data.inputs) <= MAX_COMPARED:
+        return None
+    x = data.x - data.x.mean(axis=0)
+    norm = np.sqrt((x**2).sum(axis=0))
+    correlation = (x / norm).T @ (x / norm)
+    pairs = np.argwhere(np.triu(np.abs(correlation) > NEARLY, 1))
+    if len(pairs):
+        one, other = (quote(data.inputs[column]) for column in pairs[0])
+        count = f"{len(pairs)} pairs" if len(pairs) > 1 else "1 pair"
+        return (
+            f"Similar inputs: {count}, such as {one} and {other}, correlate by more than {NEARLY:g}"
+            f"; which of them acts can hardly be told, so leave one of each pair out."
+        )
+    values, vectors = np.linalg.eigh(correlation)
+    if values[0] > 1e-9 or len(data.x) <= len(data.inputs):
+        return None
+    involved = [data.inputs[column] for column in np.flatnonzero(np.abs(vectors[:, 0]) > 0.05)]
+    return (
+        f"Dependent inputs: {quote_some(involved)} add up to a constant, so that the effect of "
+        f"each cannot be told from the others'; leave one of them out."
     )

@@ -22,6 +22,8 @@ TEST_SHARE = 0.10
 VALIDATION_SHARE = 0.15
 SPLITS = 2
 KEPT = 20  # networks that the graph is read from
+MIN_NETWORKS = 8  # with fewer no edge is reported
+FEW_NETWORKS = 16  # with fewer edges are lost or wrong on the paper's data 1-4
 NEAREST = 10  # networks of the paper's protocol
 SELECTIONS = ("accurate", "paper")
 

@@ -112,8 +112,9 @@ def pair_tables(
     """Match two tables by sample id, or row by row where one of them has no ids.
 
     Samples of one table only are dropped, those without any output, columns with the same value in
-    each of the samples that are left, and outputs with fewer than ten values; each is named in the
-    result. The order is that of X.
+    each of the samples that are left, inputs that another says exactly, and outputs with fewer than
+    ten values; each is named in the result. Outputs that all have the same two values are read as 0
+    and 1. The order is that of X.
 
     Args:
         x: the inputs.
@@ -145,12 +146,14 @@ def pair_tables(
             f"; add samples, or check that the sample ids are written alike"
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
+    x_values, inputs, copies = _drop_copies(x_values, inputs)
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
+    y_values, notes = (y_values, ()) if kinds else _recode_pairs(y_values)
     inputs, names = _tell_apart(inputs, outputs)
     told = kinds or {}
     own = tuple((new, told[old]) for new, old in zip(names, outputs, strict=True) if old in told)
-    dropped = [*empty, *dropped, *x_dropped, *y_dropped]
-    return Data(x_values, y_values, inputs, names, samples, tuple(dropped), kinds=own)
+    dropped = [*empty, *dropped, *x_dropped, *copies, *y_dropped]
+    return Data(x_values, y_values, inputs, names, samples, tuple(dropped), kinds=own, notes=notes)
 
 
 def fingerprint(data: Data) -> dict[str, str]:
@@ -324,6 +327,46 @@ def _drop_constant(
     ]
     kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
     return values[:, ~is_constant], kept, dropped
+
+
+def _drop_copies(
+    values: np.ndarray, columns: tuple[str, ...]
+) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
+    """Keep the first of inputs that are the same but for scale and sign: effects are of all."""
+    centred = values - values.mean(axis=0)
+    centred /= np.abs(centred).max(axis=0)
+    first = centred[np.abs(centred).argmax(axis=0), np.arange(centred.shape[1])]
+    rounded = np.round(centred * np.sign(first), 9) + 0.0  # no -0.0
+    kept: dict[bytes, int] = {}
+    copies = {}
+    for number, column in enumerate(np.ascontiguousarray(rounded.T)):
+        original = kept.setdefault(column.tobytes(), number)
+        if original != number:
+            copies[number] = original
+    dropped = [
+        Dropped("X", columns[number], _say_copy(values, columns, number, original))
+        for number, original in copies.items()
+    ]
+    others = [number for number in range(len(columns)) if number not in copies]
+    return values[:, others], tuple(columns[number] for number in others), dropped
+
+
+def _say_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
+    name = quote(columns[original])
+    if (values[:, number] == values[:, original]).all():
+        how = f"the same as {name}"
+    else:
+        how = f"{name} in other units or turned round"
+    return f"{how}, whose edges are those of both"
+
+
+def _recode_pairs(values: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Read outputs that all have the same two values, such as 1 and 2, as 0 and 1."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    if (low, high) == (0, 1) or not ((values == low) | (values == high) | np.isnan(values)).all():
+        return values, ()
+    note = f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."
+    return (values - low) / (high - low), (note,)
 
 
 def _say_why(value: float, count: int, is_few: bool) -> str:

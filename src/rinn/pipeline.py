@@ -12,7 +12,7 @@ import pandas as pd
 
 from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
-from rinn.config import NEAREST, RunSettings, Trial
+from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.consensus import (
     Influence,
     measure_effects,
@@ -22,6 +22,7 @@ from rinn.consensus import (
     wants_regression,
 )
 from rinn.consensus.effects import Effects
+from rinn.consensus.support import make_support_test
 from rinn.errors import InputError, TrainingError
 from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
 from rinn.graph import LatentGraph, vote_graph
@@ -158,6 +159,14 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
 
 
+def count_networks(problem: Problem, trials: Sequence[Trial], settings: RunSettings) -> int | None:
+    """How many networks the effects are measured in; None where no network decides on the graph."""
+    strategy = find_strategy(settings)
+    if not isinstance(strategy, Networks) or strategy.autoencoder or wants_regression(problem):
+        return None
+    return len(trials)
+
+
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
     """Raise InputError where the outputs are none that the strategy can take."""
     if isinstance(strategy, Networks) and strategy.takes_all:
@@ -225,12 +234,15 @@ def conclude(
         return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
     wide = wants_regression(problem)
     effects = regress_effects(problem) if wide else measure_effects(kept, problem)
+    effects = replace(effects, test=make_support_test(problem, () if wide else kept))
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
     if knowledge:
         prior = resolve(knowledge, data).prior
         latent, influence = read_informed(effects, *names, prior, seed=seed)
     else:
         latent = read_consensus(effects, *names, seed=seed)
+    if not wide and len(nets) < MIN_NETWORKS:
+        latent = _withhold(latent)
     found = replace(found, latent=latent, effects=effects, influence=influence)
     if not refit:
         return found
@@ -239,6 +251,14 @@ def conclude(
     _add_refit(latent.doubtful, own)
     comparison = compare_losses(own, find_test_losses(_best_of_each_split(kept), problem))
     return replace(found, refit=own, comparison=comparison)
+
+
+def _withhold(latent: LatentGraph) -> LatentGraph:
+    """Report no edge; what was found stays a candidate."""
+    graph = nx.DiGraph()
+    nodes = latent.graph.nodes(data="role")
+    graph.add_nodes_from((name, {"role": role}) for name, role in nodes if role != "latent")
+    return replace(latent, graph=graph)
 
 
 def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:

@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import networkx as nx
 
+from rinn.cautions import find_cautions
 from rinn.config import RunSettings, Trial
 from rinn.confounding import sum_up_covariates, tabulate_covariates
 from rinn.confounding.telling import COVARIATES
@@ -40,8 +41,12 @@ def describe_run(
     x_path: Path,
     y_path: Path,
     devices: Sequence[jax.Device],
+    networks: int | None,
 ) -> dict[str, Any]:
-    """The manifest: what the run is (settings, data) and how it was made."""
+    """The manifest: what the run is (settings, data) and how it was made.
+
+    `networks` are those whose effects the graph is read from; None where it is read otherwise.
+    """
     return {
         "format": FORMAT,
         "status": "running",
@@ -56,6 +61,7 @@ def describe_run(
             "outputs": list(data.outputs),
             "dropped": [entry.__dict__ for entry in data.dropped],
         },
+        "cautions": list(find_cautions(data, networks)),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
         | {"python": platform.python_version()},
         "device": {

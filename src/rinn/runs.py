@@ -25,6 +25,7 @@ from rinn.pipeline import (
     Fit,
     check_knowledge,
     check_truth,
+    count_networks,
     fit_data,
     plan_run,
     tabulate_trials,
@@ -94,11 +95,12 @@ def fit_run(
     console = console or Console(stderr=True)
     data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
-    trials = plan_run(data, settings)[1]
+    problem, trials = plan_run(data, settings)
     check_knowledge(knowledge, settings)
     known = resolve(knowledge, data) if knowledge else None
     devices = find_devices(device)
-    manifest = describe_run(data, settings, x_path, y_path, devices)
+    networks = count_networks(problem, trials, settings)
+    manifest = describe_run(data, settings, x_path, y_path, devices, networks)
     if covariates_path is not None:
         manifest["tables"]["covariates"] = covariates_path.name
     if knowledge and known:

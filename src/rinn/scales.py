@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+LIMIT = 10.0  # robust standard deviations: values beyond weigh too much in any fit
+TRIMMED = 0.02  # share of the values at either end that the robust standard deviation leaves out
+NORMAL_RANGE = 4.107  # from the 2 % to the 98 % quantile of a standard normal distribution
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -29,7 +33,7 @@ def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
 
     Args:
         values: NaN where unknown.
-        binary: leave columns of zeros and ones as they are.
+        binary: bring columns with two values to 0 and 1, and leave zeros and ones as they are.
 
     Returns:
         The scale; a column with one value only is centred and not stretched.
@@ -47,10 +51,39 @@ def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
             centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         first = values[known.argmax(axis=0), np.arange(values.shape[1])]
     if binary:
+        low, high = values.min(axis=0), values.max(axis=0)
+        has_two = ((values == low) | (values == high)).all(axis=0) & (low < high)
         as_is = np.isin(values, (0, 1)).all(axis=0)
-        centre, spread = np.where(as_is, 0.0, centre), np.where(as_is, 1.0, spread)
+        low, high = np.where(as_is, 0.0, low), np.where(as_is, 1.0, high)
+        centre, spread = np.where(has_two, low, centre), np.where(has_two, high - low, spread)
     # A column can be constant outside the test set although it varies over all samples; rounding
     # may then leave it a spread of 1e-14, so look at the values themselves.
     same = ((values == first) | ~known).all(axis=0)
     first = np.where(np.isnan(first), 0.0, first)
     return Scale(np.where(same, first, centre), np.where(same, 1.0, spread))
+
+
+def find_limits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find how far from its median each column of [sample, column] values may go.
+
+    Args:
+        values: NaN where unknown.
+
+    Returns:
+        The lower and the upper limit: the median less or plus ten robust standard deviations, the
+        range without the 2 % at either end over that of a normal distribution; infinite where
+        nearly all values are the same.
+
+    Example:
+        >>> low, high = find_limits(np.append(np.arange(100.0), 1e9)[:, None])
+        >>> round(float(high[0]))
+        284
+    """
+    with warnings.catch_warnings():  # of columns without any value
+        warnings.simplefilter("ignore", RuntimeWarning)
+        count = (~np.isnan(values)).sum(axis=0)
+        share = np.maximum(TRIMMED, 2 / np.maximum(count - 1, 5)).max(initial=TRIMMED)
+        low, middle, high = np.nanquantile(values, (share, 0.5, 1 - share), axis=0)
+    spread = (high - low) / NORMAL_RANGE
+    reach = np.where(spread > 0, LIMIT * spread, np.inf)
+    return middle - reach, middle + reach

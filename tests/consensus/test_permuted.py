@@ -7,6 +7,7 @@ from rinn.confounding import CovariateTable, code_covariates
 from rinn.consensus.effects import Effects
 from rinn.consensus.permuted import SetTest, make_set_test
 from rinn.consensus.reading import MANY, match_latents, read_consensus
+from rinn.consensus.support import SupportTest
 from rinn.problem import make_problem
 from rinn.records import Data
 
@@ -102,7 +103,7 @@ def test_sets_of_nearly_all_outputs_are_not_found_again_by_chance():
     size = np.abs(rng.normal(size=(8, 60)))
     size[:3] = np.where(rng.random((3, 60)) < 0.9, rng.uniform(1.6, 3.2, (3, 60)), size[:3])
     x, y = rng.normal(size=(8, 84)), draw_noise(rng)
-    effects = Effects(size, size[None], np.ones(60), (0,), SetTest(x, y))
+    effects = Effects(size, size[None], np.ones(60), (0,), SupportTest(SetTest(x, y)))
     found = read_consensus(effects, [f"x{n}" for n in range(8)], [f"y{n}" for n in range(60)])
     assert found.graph.number_of_edges() == 0
 
@@ -115,7 +116,7 @@ def make_effects(rng, *, planted):
     y = rng.normal(size=(80, 100))
     if planted:
         y[:30] += 1.2 * np.maximum(x[0], x[1])
-    return Effects(size, size[None], np.ones(80), (0,), SetTest(x, y))
+    return Effects(size, size[None], np.ones(80), (0,), SupportTest(SetTest(x, y)))
 
 
 @pytest.mark.parametrize("planted", [True, False])

@@ -208,7 +208,6 @@ def _fit(
     command: list[str],
     more: dict[str, Any] | None = None,
 ) -> None:
-    from rinn.cautions import warn_of_size
     from rinn.runs import fit_run
     from rinn.show import say_comparison, say_dropped, show_graph, show_scores, show_test
 
@@ -226,9 +225,8 @@ def _fit(
     if quiet:
         return
     console = Console()
-    tables = found.manifest["tables"]
-    warned = warn_of_size(tables["samples"], len(tables["inputs"]))
-    for words in (*say_dropped(tables["dropped"]), *([warned] if warned else [])):
+    dropped = say_dropped(found.manifest["tables"]["dropped"])
+    for words in (*dropped, *found.manifest.get("cautions", ())):
         console.print(words, markup=False, highlight=False)
     for words in found.manifest.get("covariates", {}).get("notes", ()):
         console.print(words, markup=False, highlight=False)

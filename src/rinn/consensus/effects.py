@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,6 @@ from jaxtyping import Array, Float
 from rinn.cohorts import TrainedNet
 from rinn.config import EvolutionSettings
 from rinn.consensus.adjusted import find_adjusted_errors
-from rinn.consensus.permuted import SetTest, make_set_test
 from rinn.evaluation import on_cpu
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights
@@ -24,6 +24,13 @@ ROWS = 256  # samples at which effects are measured
 TOGETHER = 64  # inputs that are moved at a time
 
 
+class Test(Protocol):
+    """Tells the effects of one input on some outputs from chance."""
+
+    def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
+        """The p-value; it need not be exact below `level`."""
+
+
 @dataclass(frozen=True)
 class Effects:
     """Effects in units of their sampling error: one per pair of input and output.
@@ -31,15 +38,15 @@ class Effects:
     `all` is that of the mean network: the root mean square over samples of what moving the input
     does, with the sign of its mean, so that effects which depend on other inputs do not cancel.
     `each` is the mean over samples in each network, `error` the sampling error in the networks'
-    units, of a pair of its own where there are covariates. `test` tells effects on many outputs
-    from chance, where the samples are at hand.
+    units, of a pair of its own where there are covariates. `test` tells effects from chance, where
+    the samples are at hand.
     """
 
     all: Float[np.ndarray, "input output"]
     each: Float[np.ndarray, "net input output"]
     error: Float[np.ndarray, "*input output"]
     splits: tuple[int, ...]
-    test: SetTest | None = field(default=None, repr=False, compare=False)
+    test: Test | None = field(default=None, repr=False, compare=False)
 
 
 def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
@@ -85,7 +92,24 @@ def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
             sign = np.where(total.mean(axis=2) < 0, -1.0, 1.0)
             signed[part] = sign * np.sqrt((total**2).mean(axis=2))
     splits = tuple(net.trial.split for net in nets)
-    return Effects(signed / error, each / error, error, splits, make_set_test(problem))
+    return Effects(signed / error, each / error, error, splits)
+
+
+def move_inputs(
+    nets: Sequence[TrainedNet],
+    x: Float[np.ndarray, "input sample"],
+    which: np.ndarray,
+    low: Float[np.ndarray, "*move"],
+    high: Float[np.ndarray, "*move"],
+) -> Float[np.ndarray, "move output sample"]:
+    """What the mean network gives with an input at `high` less with it at `low`, move by move."""
+    low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
+    with on_cpu():
+        moved = [
+            np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
+            for net in nets
+        ]
+    return np.mean(moved, axis=0, dtype=np.float64)
 
 
 def _find_moves(

@@ -12,20 +12,27 @@ from rinn.consensus.adjusted import project
 from rinn.problem import Problem
 
 PERMUTATIONS = 2000
-TOGETHER = 250  # permutations at a time
+BATCH = 250  # permutations at a time
 STREAM = 31
-LEAST = 1e-300
+SMALLEST = 1e-300
+MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
+SAMPLES_PER_INPUT = 3  # with fewer, inputs are not held fixed for one another
+MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
+RCOND = 1e-9  # below it inputs count as collinear
+
+Null = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class SetTest:
     """Tests of one input against sets of outputs.
 
     Outputs that go together, as genes of one pathway do, all move with an input that moves one of
-    them by chance: their number says little. The sum of squared correlations of an input with k
-    outputs is therefore compared with its sum over the k outputs that it correlates with best,
-    after its samples were permuted. Outputs keep all that they have in common, and that the set was
-    chosen for its correlations is allowed for, since permuted samples choose theirs too. Only
-    straight-line effects are seen.
+    them by chance: their number says little. The sum of squared partial correlations of an input
+    with k outputs is therefore compared with its sum over the k outputs that it correlates with
+    best, after the residuals of all outputs were permuted (Freedman, Lane 1983: A nonstochastic
+    interpretation of reported significance levels). Outputs keep all that they have in common, and
+    that the set was chosen for its correlations is allowed for, since permuted samples choose
+    theirs too. Only linear effects are seen.
 
     Args:
         x: inputs, by samples.
@@ -35,15 +42,28 @@ class SetTest:
     def __init__(
         self, x: Float[np.ndarray, "input sample"], y: Float[np.ndarray, "output sample"]
     ) -> None:
-        self._x, self._y = _standardise(x), _standardise(y)
-        self._chance: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        x, y = (table - table.mean(axis=1, keepdims=True) for table in (x, y))
+        inputs, samples = x.shape
+        free = samples - 1
+        if samples >= SAMPLES_PER_INPUT * inputs:
+            # Rows of `own` are what the other inputs do not say of each input, up to its scale.
+            own = np.linalg.pinv(x @ x.T, rcond=RCOND, hermitian=True) @ x
+            residual = y - (y @ own.T) @ x
+            free -= inputs
+        else:
+            own, residual = x, y
+        explained = (own @ y.T) ** 2 / np.maximum((own**2).sum(axis=1)[:, None], SMALLEST)
+        total = (residual**2).sum(axis=1) + (explained if residual is not y else 0.0)
+        self._squares = explained / np.maximum(total, SMALLEST) * (free / (samples - 1))
+        self._x, self._y = _standardise(own), _standardise(residual)
+        self._nulls: dict[int | None, Null] = {}
 
     def find_p(self, row: int, outputs: Sequence[int]) -> float:
         """Find how often chance alone would give an input so much.
 
         Args:
-            row: the place of the input.
-            outputs: the places of the outputs.
+            row: the index of the input.
+            outputs: the indices of the outputs.
 
         Returns:
             The p-value, by a gamma distribution (Pearson's type III) with the mean, spread and
@@ -58,28 +78,40 @@ class SetTest:
         """
         if not len(outputs):
             return 1.0
-        if row not in self._chance:
-            self._chance[row] = self._permute(row)
-        found = self._correlate(self._x[row][None])[0, list(outputs)].sum()
-        mean, spread, skew = (part[len(outputs) - 1] for part in self._chance[row])
-        return float(stats.pearson3.sf((np.log(found + LEAST) - mean) / spread, skew))
+        fourth = (self._x[row] ** 4).sum()
+        carriers = self._x.shape[1] ** 2 / fourth if fourth else 0.0
+        key = None if carriers >= MIN_CARRIERS else row
+        if key not in self._nulls:
+            self._nulls[key] = _sum_up(self._draw_normal() if key is None else self._permute(row))
+        found = self._squares[row, list(outputs)].sum()
+        mean, spread, skew = (part[len(outputs) - 1] for part in self._nulls[key])
+        return float(stats.pearson3.sf((np.log(found + SMALLEST) - mean) / spread, skew))
 
-    def _permute(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean, spread and skewness of the logarithm of the k largest squares together, by k."""
+    def _permute(self, row: int) -> Float[np.ndarray, "permutation output"]:
+        """Squared correlations of an input with the outputs of permuted samples."""
         samples = self._x.shape[1]
         rng = np.random.default_rng([samples, STREAM])
-        logs = []
-        for _ in range(PERMUTATIONS // TOGETHER):
-            orders = np.stack([rng.permutation(samples) for _ in range(TOGETHER)])
-            squares = -np.sort(-self._correlate(self._x[row][orders]), axis=1)
-            logs.append(np.log(np.cumsum(squares, axis=1) + LEAST))
-        whole = np.concatenate(logs)  # [permutation, size]
-        spread = np.maximum(whole.std(axis=0), 1e-9)
-        skew = (((whole - whole.mean(axis=0)) / spread) ** 3).mean(axis=0)
-        return whole.mean(axis=0), spread, np.maximum(skew, 0.0)
+        squares = []
+        for _ in range(PERMUTATIONS // BATCH):
+            orders = np.stack([rng.permutation(samples) for _ in range(BATCH)])
+            squares.append((self._x[row][orders] @ self._y.T / samples) ** 2)
+        return np.concatenate(squares)
 
-    def _correlate(self, x: np.ndarray) -> Float[np.ndarray, "any output"]:
-        return (x @ self._y.T / self._x.shape[1]) ** 2
+    def _draw_normal(self) -> Float[np.ndarray, "permutation output"]:
+        """What `_permute` gives of an input with many carriers: normal correlations."""
+        samples = self._y.shape[1]
+        rng = np.random.default_rng([samples, STREAM])
+        values, vectors = np.linalg.eigh(self._y @ self._y.T / samples)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))  # [output, factor]
+        return (rng.standard_normal((PERMUTATIONS, len(root))) @ root.T) ** 2 / samples
+
+
+def _sum_up(squares: Float[np.ndarray, "permutation output"]) -> Null:
+    """Mean, spread and skewness of the logarithm of the k largest squares together, by k."""
+    logs = np.log(np.cumsum(-np.sort(-squares, axis=1), axis=1) + SMALLEST)
+    spread = np.maximum(logs.std(axis=0), MIN_SPREAD)
+    skew = (((logs - logs.mean(axis=0)) / spread) ** 3).mean(axis=0)
+    return logs.mean(axis=0), spread, np.maximum(skew, 0.0)
 
 
 def make_set_test(problem: Problem) -> SetTest:

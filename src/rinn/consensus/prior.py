@@ -55,6 +55,11 @@ class Prior:
             return np.zeros(len(self.inputs_alike))
         return np.maximum(self.inputs_alike.max(axis=1), 0.0) / 2
 
+    def speaks_for(self, row: int) -> bool:
+        """Whether something is known that makes edges of this input more likely."""
+        parts = (self.odds[row], self.order[row], self.inputs_alike[row])
+        return any(bool((part > 0).any()) for part in parts)
+
     def add(self, evidence: Float[np.ndarray, "input output"]) -> Float[np.ndarray, "input output"]:
         """Add what is known to what the data say.
 

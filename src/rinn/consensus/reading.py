@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
@@ -23,7 +23,8 @@ LINE = 0.6  # found less often than this, a latent or an edge from an input is n
 DIFFERENCE = 5  # one of so many outputs may differ between searches of the same latent
 MANY = 16  # outputs: with more, and few samples, the edge of a latent's set is never the same
 MOST_DIFFERENCE = 3  # one of so many may differ then, if the latent's effects are no chance
-LEVEL = 0.01  # of that test, for all inputs together
+LEVEL = 0.01  # of the test that a latent's effects are no chance, for all inputs together
+INPUT_LEVEL = 0.05  # of the same test for each further input of a latent
 OVERLAP = 0.5
 
 Edge = tuple[str, str]
@@ -58,7 +59,9 @@ def read_consensus(
     fifth of them, but not more than three; an edge's the share in which its source leads to its
     target, by itself or through other latents. Latents that less than three in five searches find
     are not drawn, and the others are joined anew; nor are edges from inputs that less than three in
-    five find.
+    five find. Where the samples are at hand, a latent is drawn only if one of the inputs above it
+    passes a test against chance at the level 0.01 / number of inputs, and another input acts on it
+    only if it passes at 0.05 (`SupportTest`); inputs that the prior speaks for are not tested.
 
     Of a latent with more than sixteen outputs a third may differ, if inputs that act on it pass a
     test against permuted samples (`SetTest`); its edges from other inputs, and to outputs that less
@@ -108,6 +111,7 @@ def read_searches(
         ]
         share = _count_shares(first, shaken, matches)
     drawn = [pattern for pattern in first.latents if share[pattern] >= LINE]
+    drawn = _keep_supported(effects, drawn, prior)
     others = [pattern for pattern in share if pattern not in set(drawn)]
     others.sort(key=lambda pattern: (-share[pattern], pattern))
     names = _name(drawn, others, {*inputs, *outputs})
@@ -118,7 +122,8 @@ def read_searches(
         edges = set(_list_edges(found, own, inputs, outputs))
         direct |= edges
         paths.update(set(_list_paths(edges)))
-    main = set(_list_edges(join_latents(effects.all, drawn, prior), names, inputs, outputs))
+    joined = _drop_chance(join_latents(effects.all, drawn, prior), effects, prior)
+    main = set(_list_edges(joined, names, inputs, outputs))
     doubtful = _start(inputs, outputs)
     for pattern in [*drawn, *others]:
         doubtful.add_node(names[pattern], role="latent", frequency=share[pattern])
@@ -153,6 +158,65 @@ def _count_shares(
     return {pattern: counts[pattern] / SHAKES for pattern in {*first.latents, *counts}}
 
 
+def _keep_supported(
+    effects: Effects, latents: Sequence[Pattern], prior: Prior | None
+) -> list[Pattern]:
+    """Latents with an input above them whose effects are more than chance."""
+    if effects.test is None:
+        return list(latents)
+    level, kept = LEVEL / max(len(effects.all), 1), list(latents)
+    while kept:
+        found = join_latents(effects.all, kept, prior)
+        passed = {
+            pattern
+            for pattern, above in zip(found.latents, _list_inputs_above(found), strict=True)
+            if any(
+                _is_supported(effects, row, pattern, level, prior)
+                for row in _sort_by_strength(effects, above, pattern)
+            )
+        }
+        if len(passed) == len(kept):
+            break
+        kept = [pattern for pattern in kept if pattern in passed]
+    return kept
+
+
+def _drop_chance(found: Found, effects: Effects, prior: Prior | None) -> Found:
+    """The graph without edges from inputs whose effects below them may be chance."""
+    parents = tuple(
+        tuple(
+            k for k in latents if _is_supported(effects, row, found.latents[k], INPUT_LEVEL, prior)
+        )
+        for row, latents in enumerate(found.parents)
+    )
+    return replace(found, parents=parents)
+
+
+def _is_supported(
+    effects: Effects, row: int, pattern: Pattern, level: float, prior: Prior | None
+) -> bool:
+    if effects.test is None or (prior is not None and prior.speaks_for(row)):
+        return True
+    return effects.test.find_p(row, list_outputs(pattern), level) <= level
+
+
+def _list_inputs_above(found: Found) -> list[set[int]]:
+    """The inputs that reach each latent, by themselves or through other latents."""
+    above: list[set[int]] = [set() for _ in found.latents]
+    for row, latents in enumerate(found.parents):
+        for k in latents:
+            above[k].add(row)
+    for k, below in enumerate(found.children):  # causes come before effects
+        for child in below:
+            above[child] |= above[k]
+    return above
+
+
+def _sort_by_strength(effects: Effects, rows: set[int], pattern: Pattern) -> list[int]:
+    outputs = list_outputs(pattern)
+    return sorted(rows, key=lambda row: (-float((effects.all[row, outputs] ** 2).sum()), row))
+
+
 def _test_large(
     first: Found, effects: Effects, doubtful: Sequence[Pattern]
 ) -> dict[Pattern, frozenset[int]]:
@@ -165,7 +229,7 @@ def _test_large(
             continue
         outputs = list_outputs(pattern)
         own = [row for row, latents in enumerate(first.parents) if place in latents]
-        good = frozenset(row for row in own if effects.test.find_p(row, outputs) <= level)
+        good = frozenset(row for row in own if effects.test.find_p(row, outputs, level) <= level)
         if good:
             passed[pattern] = good
     return passed

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from rinn.cautions import warn_of_size
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
 from rinn.report.markup import Markup, clip, count, element, paragraph
@@ -19,10 +18,9 @@ def say_title(contents: Contents) -> str:
 
 
 def say_answer(contents: Contents) -> Markup:
-    """Say the result in three sentences, and warn where the data are small."""
-    tables = contents.manifest["tables"]
-    warned = warn_of_size(tables["samples"], len(tables["inputs"]))
-    careful = [paragraph(warned, class_="careful")] if warned else []
+    """Say the result in three sentences, and what to be careful with."""
+    cautions = contents.manifest.get("cautions", ())
+    careful = [paragraph(sentence, class_="careful") for sentence in cautions]
     sentences = (paragraph(sentence) for sentence in answer_info(contents))
     return element("div", *sentences, *careful, class_="lead")
 
