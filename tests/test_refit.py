@@ -8,7 +8,7 @@ from rinn.errors import InputError
 from rinn.problem import make_problem
 from rinn.records import Data
 from rinn.refitting import GraphModel, NodeFunction, Refit, compare_losses, packing, refit_graph
-from rinn.refitting.effects import measure_edges, measure_latents
+from rinn.refitting.effects import measure_edges, measure_latents, orient
 from rinn.refitting.models import find_parents, rescale, run_model, standardise
 from rinn.refitting.packing import lay_out, pack, unpack
 from rinn.refitting.starts import add_curves, fit_quadratics
@@ -256,6 +256,46 @@ def test_effects_of_a_model_worked_out_by_hand():
     assert edges["h", "y0"].error == pytest.approx(np.hypot(*errors) / 2, rel=1e-3)
     (latent,) = measure_latents((model, model), problem)
     assert latent.loss_without == pytest.approx(edges["h", "y0"].loss_without)
+    assert latent.effects == {"y0": edges["h", "y0"].effect}
+
+
+def test_a_latent_is_turned_by_its_net_effects():
+    """h1 raises y0 by its own edge and lowers it more by way of h2; y1 it does not reach."""
+    data, _ = linear_truth(200)
+    problem = make_problem(data)
+    lines = {
+        "h1": {"x0": 1.0},
+        "h2": {"h1": -1.0},
+        "y0": {"h1": 1.0, "h2": 3.0},
+        "y1": {"x1": 1.0},
+        "y2": {"h2": 0.5},
+        "y3": {"x2": 1.0},
+    }
+    none = np.zeros(0)
+    functions = {
+        name: NodeFunction(
+            tuple(own), 0.0, np.array([*own.values()]), none, np.zeros((0, len(own))), none
+        )
+        for name, own in lines.items()
+    }
+    model = standardise(GraphModel(INPUTS, OUTPUTS, functions), problem.x)
+    models = orient((model, rescale(model, {"h2": (0.0, -1.0)})), problem)
+    first, second = measure_latents(models, problem)
+    assert {name: np.sign(effect) for name, effect in first.effects.items()} == {"y0": 1, "y2": 1}
+    assert first.effects["y0"] == pytest.approx(4 * problem.x[0, problem.seen].std(), rel=0.02)
+    weights = {(e.source, e.target): e.effect for e in measure_edges(models, problem)}
+    assert weights["x0", "h1"] < 0
+    assert weights["h1", "y0"] < 0 < weights["h2", "y0"]
+    assert weights["h1", "h2"] > 0
+    assert second.effects == {"y0": weights["h2", "y0"], "y2": weights["h2", "y2"]}
+
+
+def test_trained_latents_have_the_effects_of_their_edges(found):
+    h1, h2 = found.latents
+    assert h1.effects["y0"] == edge(found, "h1", "y0").effect
+    assert h2.effects["y3"] == edge(found, "h2", "y3").effect
+    through = edge(found, "h1", "h2").effect * edge(found, "h2", "y3").effect
+    assert np.sign(h1.effects["y3"]) == np.sign(through)
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,11 @@ def _add_refit(graph: nx.DiGraph, refit: Refit) -> None:
                 loss_error=edge.error,
             )
     for latent in refit.latents:
-        graph.nodes[latent.latent].update(loss_without=latent.loss_without, loss_error=latent.error)
+        graph.nodes[latent.latent].update(
+            effects=dict(latent.effects),
+            loss_without=latent.loss_without,
+            loss_error=latent.error,
+        )
 
 
 def score_found(

@@ -87,9 +87,7 @@ def test_latents_lie_between_inputs_and_outputs(seed, strength):
     inputs, outputs = set(by_role(graph, "input")), set(by_role(graph, "output"))
     for latent in by_role(graph, "latent"):
         assert nx.ancestors(graph, latent) & inputs
-        reached = nx.descendants(graph, latent) & outputs
-        assert reached
-        assert set(graph.nodes[latent]["effects"]) == reached
+        assert nx.descendants(graph, latent) & outputs
 
 
 def test_strong_effects_are_always_found():
@@ -186,21 +184,6 @@ def test_columns_keep_their_names(taken):
         assert len(ours) == len(theirs)
         assert ours.number_of_edges() == theirs.number_of_edges()
     check_graph(found.graph)
-
-
-def test_a_latent_s_effects_are_those_of_its_inputs():
-    size = TWO.copy()
-    size[1] *= -2  # an input that lowers what the others raise
-    size[4:, 5] *= -1  # an output that falls where the others rise
-    graph = read(make_effects(size)).graph
-    first, second = (graph.nodes[name]["effects"] for name in ("L2", "L1"))
-    sign = np.sign(list(first.values()))
-    assert set(sign) == {1.0} or set(sign) == {-1.0}
-    np.testing.assert_allclose(np.abs(list(first.values())), 30.0 * 0.1 * 5 / 4)
-    assert set(second) == {f"y{o}" for o in range(5, 10)}
-    np.testing.assert_allclose(
-        np.array(list(second.values())) * np.sign(second["y9"]), [-3.0, 3.0, 3.0, 3.0, 3.0]
-    )
 
 
 def fake_searches(monkeypatch, first, shaken):

@@ -75,9 +75,8 @@ def read_consensus(
         prior: what is known of these inputs and outputs; it takes part in every search.
 
     Returns:
-        The graph; latents have `frequency`, and `effects`: what one standard deviation of their
-        inputs does to each output they reach, in standard deviations, or logits for binary
-        outputs. Edges have `frequency`.
+        The graph; latents and edges have `frequency`. What they do, and with which sign, is known
+        once the graph has a network of its own (`refit_graph`).
 
     Example:
         >>> strong = np.array([[9.0, 8.0, 9.0, 0.1], [8.0, 9.0, 9.0, 0.3]])
@@ -131,7 +130,6 @@ def read_searches(
         doubtful.add_edge(*edge, frequency=paths[edge] / SHAKES)
     chosen = _choose(main, paths, {names[p]: large[p] for p in large}, inputs, outputs)
     graph = _draw(doubtful, chosen, [names[pattern] for pattern in drawn], inputs, outputs)
-    _add_effects(graph, effects, inputs, outputs)
     shares = {edge: count / SHAKES for edge, count in paths.items()}
     return Reading(LatentGraph(graph, doubtful), {names[p]: p for p in [*drawn, *others]}, shares)
 
@@ -353,21 +351,3 @@ def _draw(
             if target in graph:
                 graph.add_edge(source, target, **doubtful.edges[source, target])
     return graph
-
-
-def _add_effects(
-    graph: nx.DiGraph, effects: Effects, inputs: Sequence[str], outputs: Sequence[str]
-) -> None:
-    """How much each output that a latent reaches moves with the latent's inputs."""
-    moves = effects.all * effects.error
-    row, column = ({name: n for n, name in enumerate(names)} for names in (inputs, outputs))
-    for node in [n for n, role in graph.nodes(data="role") if role == "latent"]:
-        ancestors = nx.ancestors(graph, node)
-        above = [row[name] for name in inputs if name in ancestors]
-        own = [row[name] for name in graph.predecessors(node) if name in row] or above
-        reached = [name for name in outputs if name in nx.descendants(graph, node)]
-        sizes = moves[own][:, [column[name] for name in reached]]  # [input, output]
-        turn = np.sign(sizes[np.abs(sizes).sum(axis=1).argmax()])
-        signs = np.sign((sizes * turn).mean(axis=1))
-        mean = (sizes * signs[:, None]).mean(axis=0)
-        graph.nodes[node]["effects"] = dict(zip(reached, map(float, mean), strict=True))

@@ -14,18 +14,22 @@ from rinn.refitting.models import GraphModel, Values, rescale, run_changed, run_
 
 @dataclass(frozen=True)
 class LatentEffect:
-    """What a latent is worth.
+    """What a latent is worth, and what it does.
 
     Attributes:
         latent: its name.
         loss_without: by how much the loss of held-out samples rises when all its children see it
             at its mean; nothing is trained again.
         error: standard error of that over the held-out samples.
+        effects: how much each output that it reaches changes, by all paths, when the latent goes
+            from one standard deviation below its mean to one above: on the scale of `EdgeEffect`,
+            so that where an edge is the only path it is the whole effect.
     """
 
     latent: str
     loss_without: float
     error: float
+    effects: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,8 @@ def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, 
     """Turn the latents round: alike in all models, and so that they raise the outputs.
 
     A latent has no sign of its own. Those of later models are turned as in the first; then a
-    latent is turned in all of them if the sum of its effects on the outputs, by all paths and
-    averaged over the models, is below zero.
+    latent is turned in all of them if the sum of its effects (see `LatentEffect`) is below zero.
+    Nothing else decides on signs: whatever is said of a latent comes from these models.
 
     Args:
         models: of one graph, with standardised latents.
@@ -94,11 +98,9 @@ def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, 
         against = [name for name in model.latents if values[name] @ first[name] < 0]
         aligned.append(rescale(model, dict.fromkeys(against, (0.0, -1.0))))
     runs = [run_model(model, x) for model in aligned]
-    turned = []
-    for name in aligned[0].latents:
-        pairs = zip(aligned, runs, strict=True)
-        if sum(_find_total(model, values, name) for model, values in pairs) < 0:
-            turned.append(name)
+    turned = [
+        name for name in models[0].latents if sum(_find_effects(aligned, runs, name).values()) < 0
+    ]
     return tuple(rescale(model, dict.fromkeys(turned, (0.0, -1.0))) for model in aligned)
 
 
@@ -137,7 +139,11 @@ def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[Lat
     """
     latents = models[0].latents
     rises = _measure_rises(models, problem, [_hold_latent(name) for name in latents])
-    return tuple(LatentEffect(name, *rise) for name, rise in zip(latents, rises, strict=True))
+    runs = [run_model(model, problem.x[:, problem.seen]) for model in models]
+    return tuple(
+        LatentEffect(name, *rise, _find_effects(models, runs, name))
+        for name, rise in zip(latents, rises, strict=True)
+    )
 
 
 Change = Callable[[GraphModel, Values, dict[str, float]], Values]
@@ -203,15 +209,20 @@ def _find_effect(model: GraphModel, values: Values, source: str, target: str) ->
     return float(np.mean(high - low))
 
 
-def _find_total(model: GraphModel, values: Values, latent: str) -> float:
-    """Sum over the outputs of a latent's effects by all paths."""
-    low, high = (
-        _stack_outputs(
-            model, run_changed(model, values, {latent: np.full(len(values[latent]), end)})
+def _find_effects(
+    models: Sequence[GraphModel], runs: Sequence[Values], latent: str
+) -> dict[str, float]:
+    """A latent's effect on each output that it reaches, by all paths, a mean over the models."""
+    each: dict[str, list[float]] = {}
+    for model, values in zip(models, runs, strict=True):
+        low, high = (
+            run_changed(model, values, {latent: np.full(len(values[latent]), end)})
+            for end in _find_ends(values[latent])
         )
-        for end in _find_ends(values[latent])
-    )
-    return float(np.mean(high - low, axis=1).sum())
+        for name in model.outputs:
+            if high[name] is not values[name]:  # the latent reaches it
+                each.setdefault(name, []).append(float(np.mean(high[name] - low[name])))
+    return {name: float(np.mean(effects)) for name, effects in each.items()}
 
 
 def _find_ends(values: Float[np.ndarray, " sample"]) -> tuple[float, float]:

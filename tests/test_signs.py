@@ -1,0 +1,257 @@
+"""A latent has one sign: edges, effects, activity, exports, figures, what-ifs and the report agree.
+
+The sign of a latent is a convention, so that these tests compare two places with each other and
+never one place with the simulation.
+"""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from rinn import pipeline
+from rinn.cohorts import TrainedNet
+from rinn.config import RunSettings
+from rinn.draw.graph import graph_info
+from rinn.graphfiles import load_graph
+from rinn.graphs import by_role
+from rinn.nets.redundant import draw_weights
+from rinn.pairing import as_data
+from rinn.problem import make_problem
+from rinn.refitting import refit
+from rinn.refitting.models import rescale, standardise
+from rinn.refitting.starts import fit_quadratics
+from rinn.report.contents import load_contents
+from rinn.report.graphdrawing import list_edges
+from rinn.report.payload import payload_info
+from rinn.runs import fit_run
+from rinn.simulation import make_dataset
+from rinn.whatif import find_activity, load_model, predict_do
+from rinn.whatif.models import Range, RunModel
+
+CLEAR = 5  # sampling errors of an effect that has the sign that was measured
+SHAPE = {"inputs": 6, "outputs": 8, "latents": 3, "levels": 2}
+
+
+def simulate(mechanism, seed, samples):
+    return make_dataset("random", mechanism=mechanism, seed=seed, samples=samples, **SHAPE)
+
+
+def start_models(parents, problem, inputs, outputs, *, seed=0, device=None):
+    """The models that a refit begins with, which are near the data, with latents of any sign."""
+    rng, models = np.random.default_rng(seed), []
+    for split in problem.splits:
+        x, y = problem.x[:, split.train], problem.y[:, split.train]
+        model = standardise(fit_quadratics(parents, x, y, inputs, outputs), x)
+        models.append(rescale(model, {name: (0.0, rng.choice([-1, 1])) for name in model.latents}))
+    return models
+
+
+def multiply_path(graph, source, target):
+    """The product of the weights along the only path; None where there are several."""
+    paths = list(nx.all_simple_edge_paths(graph, source, target))
+    return np.prod([graph.edges[e]["weight"] for e in paths[0]]) if len(paths) == 1 else None
+
+
+def list_reached(graph):
+    """Each latent with each output that it reaches."""
+    outputs = by_role(graph, "output")
+    below = {name: nx.descendants(graph, name) for name in by_role(graph, "latent")}
+    return [(latent, o) for latent, reached in below.items() for o in outputs if o in reached]
+
+
+def find_ranges(own):
+    """The ranges of the latents, as `load_model` reads them from activity.csv."""
+    found = {}
+    for latent, values in zip(own.latents, own.latent_values.T, strict=True):
+        least, most, mean, sd = values.min(), values.max(), values.mean(), values.std()
+        found[latent.latent] = Range(least, most, mean, max(least, mean - sd), min(most, mean + sd))
+    return found
+
+
+def raise_latent(model, x, latent):
+    """What a what-if says each output does, as the latent goes from low to high."""
+    low, high = (predict_do(model, x, latents={latent: end}).after for end in ("low", "high"))
+    return dict(zip(model.outputs, high - low, strict=True))
+
+
+@pytest.fixture(scope="module")
+def at_start():
+    """Refits that are not trained."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refit, "refit_models", start_models)
+        yield
+
+
+@pytest.fixture(scope="module", params=["gaussian", "or"])
+def refits(request, at_start):
+    """Graphs with latents below latents, refitted to data of their own, as a run writes them."""
+    found = []
+    for seed in range(8):
+        simulation = simulate(request.param, seed, 500)
+        data = as_data(simulation.x, simulation.y)
+        problem = make_problem(data)
+        graph = nx.DiGraph()
+        graph.add_nodes_from((n, {"role": role}) for n, role in simulation.truth.nodes(data="role"))
+        graph.add_edges_from(simulation.truth.edges)
+        own = refit.refit_graph(graph, problem, data.inputs, data.outputs)
+        pipeline._add_refit(graph, own)
+        names, scale = (data.inputs, data.outputs), problem.x_scale
+        about = own.models, (), scale, find_ranges(own)
+        model = RunModel(*names, problem.likelihood, *about)
+        found.append((graph, own, model, data))
+    return found
+
+
+def test_the_effects_of_a_latent_have_the_signs_of_its_edges(refits):
+    deep = 0
+    for graph, *_ in refits:
+        for latent, output in list_reached(graph):
+            effect = graph.nodes[latent]["effects"][output]
+            product = multiply_path(graph, latent, output)
+            if product is not None:
+                assert np.sign(product) == np.sign(effect), (latent, output)
+                deep += not graph.has_edge(latent, output)
+    assert deep > 5  # through another latent
+
+
+def test_an_only_edge_is_the_whole_effect(refits):
+    for graph, *_ in refits:
+        for latent, output in list_reached(graph):
+            paths = list(nx.all_simple_paths(graph, latent, output))
+            if paths == [[latent, output]]:
+                weight = graph.edges[latent, output]["weight"]
+                assert graph.nodes[latent]["effects"][output] == weight
+
+
+def test_latents_have_effects_on_what_they_reach_and_raise_it_in_sum(refits):
+    for graph, own, *_ in refits:
+        for latent in own.latents:
+            effects = graph.nodes[latent.latent]["effects"]
+            assert effects == latent.effects
+            assert [(latent.latent, o) for o in effects] == [
+                pair for pair in list_reached(graph) if pair[0] == latent.latent
+            ]
+            assert sum(effects.values()) > 0
+
+
+def test_a_what_if_moves_the_outputs_as_the_effects_say(refits):
+    for graph, _, model, data in refits:
+        for latent in model.latents:
+            moved = raise_latent(model, data.x, latent)
+            for output, effect in graph.nodes[latent]["effects"].items():
+                assert np.sign(moved[output]) == np.sign(effect), (latent, output)
+
+
+def test_edges_from_inputs_have_the_sign_of_the_correlation_with_the_activity(refits):
+    for graph, own, _, data in refits:
+        table = pipeline.tabulate_activity(data, own)
+        for source, target in graph.edges:
+            if graph.nodes[source]["role"] == "input":
+                column = data.x[:, data.inputs.index(source)]
+                r = np.corrcoef(column, table[target])[0, 1]
+                assert np.sign(r) == np.sign(graph.edges[source, target]["weight"])
+
+
+def draw_nets(problem, trials, devices, **rest):
+    """Networks as they are before their training."""
+    shape = len(problem.x), len(problem.y)
+    nets = []
+    for trial in trials:
+        own = trial.net
+        rng = np.random.default_rng(trial.number)
+        weights = draw_weights(rng, own.initialiser, own.layers, own.width, *shape)
+        nets.append(TrainedNet(trial, weights, "converged", 1, 0.5, 0.5, 0.5))
+    return nets
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, at_start):
+    """A run folder without any training: its graph is read from a regression."""
+    folder = tmp_path_factory.mktemp("signs")
+    simulation = simulate("gaussian", 1, 500)
+    simulation.x.to_csv(folder / "x.csv", index=False)
+    simulation.y.to_csv(folder / "y.csv", index=False)
+    settings = RunSettings(trials=2, keep=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "wants_regression", lambda problem: True)
+        patch.setattr(pipeline, "run_search", draw_nets)
+        paths = folder / "x.csv", folder / "y.csv", folder / "run"
+        fit_run(*paths, settings, device="cpu", quiet=True)
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def graph(run):
+    graph = load_graph(run / "graph.json")
+    assert any(graph.nodes[s]["role"] == graph.nodes[t]["role"] for s, t in graph.edges)
+    return graph
+
+
+def test_paths_have_the_signs_of_the_measured_effects(run, graph):
+    measured = pd.read_csv(run / "effects.csv", index_col=0)
+    seen = 0
+    for source in by_role(graph, "input"):
+        for target in sorted(nx.descendants(graph, source) & set(by_role(graph, "output"))):
+            product = multiply_path(graph, source, target)
+            if product is not None and abs(measured.loc[source, target]) > CLEAR:
+                assert np.sign(product) == np.sign(measured.loc[source, target]), (source, target)
+                seen += 1
+    assert seen > 8
+
+
+def test_refit_and_tables_hold_what_the_graph_holds(run, graph):
+    written = json.loads((run / "refit.json").read_text())
+    table = pd.read_csv(run / "edges.csv").set_index(["source", "target"])
+    assert len(written["edges"]) == graph.number_of_edges()
+    for edge in written["edges"]:
+        ends = edge["source"], edge["target"]
+        assert graph.edges[ends]["weight"] == edge["effect"]
+        assert table.loc[ends, "weight"] == pytest.approx(edge["effect"])
+    for latent in written["latents"]:
+        assert graph.nodes[latent["latent"]]["effects"] == latent["effects"]
+        assert graph.nodes[latent["latent"]]["loss_without"] == latent["loss_without"]
+    other = load_graph(run / "graph.graphml")  # the values of a node are text there
+    for name in by_role(graph, "latent"):
+        assert json.loads(other.nodes[name]["effects"]) == graph.nodes[name]["effects"]
+    assert nx.get_edge_attributes(other, "weight") == nx.get_edge_attributes(graph, "weight")
+
+
+def test_activity_in_the_folder_is_that_of_the_models(run, graph):
+    written = pd.read_csv(run / "activity.csv")
+    x = pd.read_csv(run.parent / "x.csv")
+    model = load_model(run)
+    np.testing.assert_allclose(
+        find_activity(model, x)[by_role(graph, "latent")],
+        written[by_role(graph, "latent")],
+        atol=1e-4,
+    )
+    for latent in model.latents:
+        moved = raise_latent(model, x, latent)
+        for output, effect in graph.nodes[latent]["effects"].items():
+            assert np.sign(moved[output]) == np.sign(effect)
+
+
+def test_figures_and_the_report_colour_edges_alike(run, graph):
+    signs = {(e.source, e.target): e.sign for e in graph_info(graph).edges}
+    kinds = {(e.source, e.target): e.kind for e in list_edges(graph)}
+    for edge, weight in nx.get_edge_attributes(graph, "weight").items():
+        assert signs[edge] == np.sign(weight)
+        assert kinds[edge] == {1: "plus", -1: "minus"}[np.sign(weight)]
+
+
+def test_the_card_shows_edges_and_effects_alike(run, graph):
+    data = payload_info(load_contents(run))
+    names = [name for name, *_ in data["nodes"]]
+    shown = {}
+    for source, target, _, drawn, weight, *_ in data["edges"]:
+        if drawn:
+            shown[names[source], names[target]] = weight
+    assert set(shown) == set(graph.edges)
+    for number, about in data["latents"].items():
+        effects = dict(zip(data["outputs"], about["effects"], strict=True))
+        for output in data["outputs"]:
+            if list(nx.all_simple_paths(graph, names[number], output)) == [[names[number], output]]:
+                assert shown[names[number], output] == effects[output]
