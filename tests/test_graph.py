@@ -92,6 +92,23 @@ def test_weight_to_a_child_has_the_sign_that_they_share():
     assert graph.edges["L1", "L2"]["weight"] == pytest.approx(-1.0)
 
 
+def test_effects_of_networks_do_not_cancel_by_their_signs():
+    """What a latent raises and lowers adds up to nearly nothing: each network has its own sign."""
+    one, other = [2.0, -2.1, 2.0, -2.0, 0, 0], [2.1, -2.0, 2.0, -2.0, 0, 0]
+    graph = vote([view([one]), view([other])])
+    signs = {name: np.sign(effect) for name, effect in graph.nodes["L1"]["effects"].items()}
+    assert signs["y0"] == signs["y2"] == -signs["y1"] == -signs["y3"] != 0
+    assert [abs(graph.edges["L1", o]["weight"]) for o in OUTPUTS[:4]] == pytest.approx(
+        [2.05, 2.05, 2.0, 2.0]
+    )
+
+
+def test_a_latent_raises_what_it_reaches_in_sum():
+    below = [0.3, 0.3, -1.0, 0.19, 0.19, 0.19]  # what it does not reach would turn it round
+    graph = vote([view([below])] * 3)
+    assert graph.nodes["L1"]["effects"] == pytest.approx({"y0": -0.3, "y1": -0.3, "y2": 1.0})
+
+
 def test_a_child_adds_at_least_two_outputs():
     first, second = [1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0]
     graph = vote([view([ALL, first, second])] * 3)

@@ -75,7 +75,7 @@ def vote_graph(
         for pattern, effect in _find_patterns(view).items():
             votes[pattern].append(effect)
     latents = [
-        _Latent(pattern, len(effects) / len(views), np.mean(effects, axis=0))
+        _Latent(pattern, len(effects) / len(views), _average(effects, pattern))
         for pattern, effects in votes.items()
         if len(effects) >= SHARE * len(views)
     ]
@@ -105,8 +105,14 @@ def _find_patterns(view: NetView) -> dict[Pattern, Float[np.ndarray, " output"]]
         best = strongest.get(pattern)
         if best is None or size[layer, hidden] > size[best]:
             strongest[pattern] = (int(layer), int(hidden))
-    effects = {pattern: influence[place] for pattern, place in strongest.items()}
-    return {pattern: e if e.sum() >= 0 else -e for pattern, e in effects.items()}
+    return {pattern: influence[place] for pattern, place in strongest.items()}
+
+
+def _average(effects: Sequence[np.ndarray], pattern: Pattern) -> Float[np.ndarray, " output"]:
+    """The mean over networks, each turned as the first, so that it raises its outputs in sum."""
+    each = np.stack(effects)  # [net, output]
+    mean = np.mean(np.where(each @ each[0] < 0, -1, 1)[:, None] * each, axis=0)
+    return mean if mean[sorted(pattern)].sum() >= 0 else -mean
 
 
 def _binarise(
