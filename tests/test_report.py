@@ -26,7 +26,7 @@ from rinn.report.chance import steps_info
 from rinn.report.contents import add_weaker, load_contents
 from rinn.report.graphdrawing import draw_graph
 from rinn.report.heatmaps import describe_effects, draw_effects, draw_layer
-from rinn.report.latents import latent_effects
+from rinn.report.latents import latent_effects, say_units
 from rinn.report.layout import layout_info
 from rinn.report.markup import Markup, clip, element, escape, list_names
 from rinn.report.networks import describe_net
@@ -378,6 +378,30 @@ def test_latent_effects_are_in_the_order_of_the_outputs():
     np.testing.assert_array_equal(effects["L2"], np.zeros(5))
 
 
+@pytest.mark.parametrize(
+    ("loss", "comparison", "words"),
+    [
+        (
+            "mse",
+            {"carries": True},
+            " standard deviations of the output as the latent goes from one ",
+        ),
+        (
+            "mse",
+            None,
+            " standard deviations of the output for one standard deviation of the latent",
+        ),
+        ("bce", {"carries": True}, " on the scale of log odds as the latent goes from one "),
+        ("mixed", {"carries": True}, " of the output, close to its mean, as the latent goes from "),
+    ],
+)
+def test_the_scale_of_effects_is_that_of_the_edges(made, loss, comparison, words):
+    contents = load_contents(made)
+    manifest = contents.manifest | {"test": {"loss": loss}, "comparison": comparison}
+    assert words in say_units(replace(contents, manifest=manifest))
+    assert say_units(replace(contents, manifest=manifest | {"test": None})) == ""
+
+
 def test_effects_have_sign_and_shade():
     page = Reader(draw_effects(np.array([1.0, -0.5, 0.0]), 1.0, "label"))
     shades = {attrs["class"]: attrs["fill-opacity"] for tag, attrs in page.tags if tag == "path"}
@@ -427,7 +451,7 @@ def test_names_are_shortened_and_counted():
 
 def test_activity_is_written_with_sample_ids():
     values = np.array([[0.123456, -1.0], [2.0, -0.00001]])
-    latents = (LatentEffect("L1", 0.0, 0.0), LatentEffect("L2", 0.0, 0.0))
+    latents = (LatentEffect("L1", 0.0, 0.0, {}), LatentEffect("L2", 0.0, 0.0, {}))
     refit = Refit("mse", (), (), np.zeros((1, 2)), (), latents, values)
     data = Data(np.zeros((2, 1)), np.zeros((2, 1)), ("a",), ("b",))
     named = tabulate_activity(replace(data, samples=("s1", "s2")), refit)

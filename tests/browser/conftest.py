@@ -164,9 +164,12 @@ def put_graph(out, names):
     for number, (source, target, share) in enumerate(found):
         edge = names.get(source, source), names.get(target, target)
         graph.add_edge(*edge, weight=(-1.0) ** number * (1 + number), frequency=share)
-    effects = {"L1": ["MYC", "JUN", "FOS", "CCND1"], "L2": ["FOS", "CCND1"]}
+    effects = {
+        "L1": {"MYC": -4.0, "JUN": 5.0, "FOS": -9.0, "CCND1": 10.5},
+        "L2": {"FOS": -6.0, "CCND1": 7.0},
+    }  # as a linear refit with these weights has them
     for latent, reached in effects.items():
-        graph.nodes[latent]["effects"] = {names.get(n, n): 0.5 for n in reached}
+        graph.nodes[latent]["effects"] = {names.get(n, n): e for n, e in reached.items()}
     write_graph(graph, out / "graph.json")
     whole = nx.DiGraph(graph)
     whole.add_node("U1", role="latent")

@@ -1,5 +1,7 @@
 import base64
 import json
+import math
+import re
 import shutil
 
 import pandas as pd
@@ -114,11 +116,35 @@ def test_click_opens_the_card_of_the_latent(open_page, report):
     assert [text.split()[0] for text in above.all_inner_texts()] == ["KRAS", "L1"]
     assert [text.split()[0] for text in below.all_inner_texts()] == ["FOS", "CCND1"]
     assert card.locator(".histogram").is_visible()
-    assert card.locator("svg.small path").count() == 1
+    assert card.locator("svg.small path").count() == 2
     card.get_by_role("button", name="L1").click()
     assert card.locator("h2").inner_text() == "L1"
     card.get_by_role("button", name="Close the card").click()
     assert not card.is_visible()
+
+
+@pytest.mark.parametrize("latent", ["L1", "L2"])
+def test_number_and_colour_of_an_effect_are_those_of_its_edge(open_page, report, latent):
+    """The chip, its colour, the cell of the heatmap and the words that stand for it."""
+    page = open_page(report).page
+    page.locator("#graph .node.latent", has_text=latent).click()
+    card = page.locator("#card")
+    heat = card.locator("svg.small")
+    raised, lowered = re.findall(r"(?:raises|lowers) ([^;]+)", heat.get_attribute("aria-label"))
+    columns = math.ceil(math.sqrt(len(OUTPUTS)))
+    chips = card.locator(".card-down .chip:not(button)").all()
+    assert chips
+    for chip in chips:
+        name, number = chip.inner_text().split()
+        kind = "plus" if number[0] == "+" else "minus"
+        assert kind in chip.get_attribute("class").split()
+        assert name in (raised if kind == "plus" else lowered).split(", ")
+        row, column = divmod(OUTPUTS.index(name), columns)
+        corner = f"M{20 * column + 1} {20 * row + 1}h"
+        cells = heat.locator(f"path.{kind}").evaluate_all(
+            "all => all.map((p) => p.getAttribute('d'))"
+        )
+        assert corner in "".join(cells)
 
 
 def test_list_of_latents_opens_cards(open_page, report):

@@ -164,7 +164,7 @@ function writeCard(n) {
   const [worth, error] = about.worth;
   if (worth !== null) {
     const give = error === null ? "" : ` ± ${short(error)}`;
-    parts.push(make("p", { class: "note" }, `Held at its mean, it costs ${signed(worth)}${give} of test loss.`));
+    parts.push(make("p", { class: "note" }, `Held at its mean, the loss of held-out samples changes by ${signed(worth)}${give}.`));
   }
   const verdict = about.known ? "Could be known: " : "Careful: ";
   parts.push(make("p", { class: about.known ? "note" : "note careful" }, `${verdict}${about.reason}.`));
@@ -182,7 +182,7 @@ function listEnds(n) {
 
 function writeChip(edge, n) {
   const node = nodes[n], weight = edge[WEIGHT];
-  const sign = weight === null ? "unknown" : weight < 0 ? "minus" : "plus";
+  const sign = weight > 0 ? "plus" : weight < 0 ? "minus" : "unknown"; // as the edge is drawn
   const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`),
     isOwed(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
   const chip = node.role === "latent"

@@ -76,16 +76,20 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
 def say_units(contents: Contents) -> str:
     """Say on which scale effects are measured, as the end of a sentence.
 
-    Effects are known where networks were trained; those of a run without any have no scale.
+    Effects are known where networks were trained; those of a run without any have no scale. Those
+    of a graph with a network of its own are on the scale of its edges.
     """
     test = contents.manifest.get("test")
     if not test:
         return ""
+    scale = " standard deviations of the output"
     if test["loss"] == "bce":
-        return " on the scale of log odds"
-    if test["loss"] == "mixed":
-        return " standard deviations of the output, close to its mean"
-    return " standard deviations of the output"
+        scale = " on the scale of log odds"
+    elif test["loss"] == "mixed":
+        scale += ", close to its mean,"
+    if contents.manifest.get("comparison"):
+        return f"{scale} as the latent goes from one standard deviation below its mean to one above"
+    return f"{scale} for one standard deviation of the latent"
 
 
 def _list_latents(contents: Contents, order: dict[str, int]) -> Markup:
