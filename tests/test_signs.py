@@ -71,9 +71,11 @@ def find_ranges(own):
     return found
 
 
-def raise_latent(model, x, latent):
+def raise_latent(model, x, latent, **more):
     """What a what-if says each output does, as the latent goes from low to high."""
-    low, high = (predict_do(model, x, latents={latent: end}).after for end in ("low", "high"))
+    low, high = (
+        predict_do(model, x, latents={latent: end}, **more).after for end in ("low", "high")
+    )
     return dict(zip(model.outputs, high - low, strict=True))
 
 
@@ -169,17 +171,26 @@ def draw_nets(problem, trials, devices, **rest):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, at_start):
-    """A run folder without any training: its graph is read from a regression."""
+    """A run folder without any training: its graph is read from a regression.
+
+    The batch raises the first output and lowers the second, the age the other way round.
+    """
     folder = tmp_path_factory.mktemp("signs")
     simulation = simulate("gaussian", 1, 500)
+    rng = np.random.default_rng(0)
+    beside = pd.DataFrame({"batch": rng.choice(["a", "b"], 500), "age": rng.normal(60, 9, 500)})
+    shift = 5 * (beside["batch"] == "b") - (beside["age"] - 60) / 3
+    y = simulation.y.add(np.outer(shift, [1, -1] + [0] * 6))
     simulation.x.to_csv(folder / "x.csv", index=False)
-    simulation.y.to_csv(folder / "y.csv", index=False)
+    y.to_csv(folder / "y.csv", index=False)
+    beside.to_csv(folder / "covariates.csv", index=False)
     settings = RunSettings(trials=2, keep=2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "wants_regression", lambda problem: True)
         patch.setattr(pipeline, "run_search", draw_nets)
         paths = folder / "x.csv", folder / "y.csv", folder / "run"
-        fit_run(*paths, settings, device="cpu", quiet=True)
+        beside_path = folder / "covariates.csv"
+        fit_run(*paths, settings, covariates_path=beside_path, device="cpu", quiet=True)
     return folder / "run"
 
 
@@ -213,6 +224,8 @@ def test_refit_and_tables_hold_what_the_graph_holds(run, graph):
     for latent in written["latents"]:
         assert graph.nodes[latent["latent"]]["effects"] == latent["effects"]
         assert graph.nodes[latent["latent"]]["loss_without"] == latent["loss_without"]
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["comparison"]["graph_loss"] == pytest.approx(written["test_loss"])
     other = load_graph(run / "graph.graphml")  # the values of a node are text there
     for name in by_role(graph, "latent"):
         assert json.loads(other.nodes[name]["effects"]) == graph.nodes[name]["effects"]
@@ -228,10 +241,34 @@ def test_activity_in_the_folder_is_that_of_the_models(run, graph):
         written[by_role(graph, "latent")],
         atol=1e-4,
     )
+    beside = pd.read_csv(run.parent / "covariates.csv")
     for latent in model.latents:
-        moved = raise_latent(model, x, latent)
+        moved = raise_latent(model, x, latent, covariates=beside)
         for output, effect in graph.nodes[latent]["effects"].items():
             assert np.sign(moved[output]) == np.sign(effect)
+
+
+def test_covariates_do_in_a_what_if_what_their_table_says(run):
+    """In the same units; the table is fitted to all samples, the models to those of a split."""
+    table = pd.read_csv(run / "covariates.csv").set_index(["covariate", "output"])
+    model, x = load_model(run), pd.read_csv(run.parent / "x.csv")
+    ages = pd.read_csv(run.parent / "covariates.csv")["age"]
+
+    level, reference = table.loc["batch"].iloc[0][["level", "reference"]]
+
+    def see(batch, age):
+        beside = pd.DataFrame({"batch": [batch] * len(x), "age": age})
+        return predict_do(model, x, latents={"L1": "high"}, covariates=beside).before
+
+    usual, other = see(reference, ages.mean()), see(level, ages.mean())
+    older = see(reference, ages.mean() + ages.std())
+    for name, changed in (("batch", other), ("age", older)):
+        said = table.loc[name].loc[list(model.outputs)]
+        clear = abs(said["coefficient"]) > CLEAR * said["standard_error"]
+        assert clear[:2].all()
+        signs = np.sign(changed - usual)[clear]
+        np.testing.assert_array_equal(signs, np.sign(said["coefficient"][clear]))
+        assert (abs(changed - usual - said["coefficient"]) < 3 * said["standard_error"]).all()
 
 
 def test_figures_and_the_report_colour_edges_alike(run, graph):
