@@ -1,4 +1,4 @@
-"""Tables in which X has nothing to do with Y: how many edges are reported, and what is said of them.
+"""Tables in which X has nothing to do with Y: how many edges and cautions are reported.
 
 Families are those in which tests that trust in normal errors fail: inputs with few carriers, heavy
 tails, few samples, few networks, duplicated and nearly collinear inputs, outputs with common

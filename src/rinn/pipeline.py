@@ -255,7 +255,7 @@ def conclude(
 
 def _withhold(latent: LatentGraph) -> LatentGraph:
     """Report no edge; what was found stays a candidate."""
-    graph = nx.DiGraph()
+    graph: nx.DiGraph = nx.DiGraph()
     nodes = latent.graph.nodes(data="role")
     graph.add_nodes_from((name, {"role": role}) for name, role in nodes if role != "latent")
     return replace(latent, graph=graph)

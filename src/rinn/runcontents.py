@@ -19,6 +19,7 @@ from rinn.cautions import find_cautions
 from rinn.config import RunSettings, Trial
 from rinn.confounding import sum_up_covariates, tabulate_covariates
 from rinn.confounding.telling import COVARIATES
+from rinn.consensus.effects import REGRESSION
 from rinn.curves import CURVES, tabulate_curves
 from rinn.graphfiles import edges_table, write_graph
 from rinn.graphs import collapse
@@ -27,6 +28,7 @@ from rinn.knowledge import Knowledge, Resolved
 from rinn.likelihoods import MIXED
 from rinn.pairing import fingerprint
 from rinn.pipeline import Fit, tabulate_activity, tabulate_effects
+from rinn.problem import MANY_INPUTS
 from rinn.records import Data
 from rinn.store import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
 
@@ -70,6 +72,29 @@ def describe_run(
             "count": len(devices),
         },
     }
+
+
+def describe_effects(source: str, kept: int) -> str:
+    """Say what the graph was read from.
+
+    Args:
+        source: of the effects, networks or regression.
+        kept: how many networks were kept.
+
+    Returns:
+        One sentence.
+
+    Example:
+        >>> describe_effects("networks", 20)
+        'The graph is read from the effects of the inputs in the 20 kept networks.'
+    """
+    if source == REGRESSION:
+        return (
+            f"The graph is read from a linear regression of each output on all inputs, because "
+            f"there are more than {MANY_INPUTS}; the networks only predict."
+        )
+    which = "kept network" if kept == 1 else f"{kept} kept networks"
+    return f"The graph is read from the effects of the inputs in the {which}."
 
 
 def describe_prior(knowledge: Knowledge, known: Resolved) -> dict[str, Any]:
@@ -174,6 +199,10 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
         told["covariates"] = sum_up_covariates(fit.problem, fit.data.covariates)
     if fit.effects:
         run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
+        told["effects"] = {
+            "source": fit.effects.source,
+            "sentence": describe_effects(fit.effects.source, len(fit.kept)),
+        }
     if fit.influence:
         did = fit.influence.to_json()
         run.write_json(PRIOR, did)

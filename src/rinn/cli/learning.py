@@ -234,7 +234,7 @@ def _fit(
     show_test(found.manifest["test"], console)
     for line in found.manifest.get("prior", {}).get("account", ()):
         console.print(line, markup=False, highlight=False)
-    for part in ("outputs", "covariates", "prior", "comparison", "null"):
+    for part in ("effects", "outputs", "covariates", "prior", "comparison", "null"):
         if part in found.manifest:
             words = found.manifest[part]["sentence"]
             if part == "comparison":

@@ -20,6 +20,7 @@ from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights
 from rinn.problem import Problem
 
+NETWORKS, REGRESSION = "networks", "regression"  # what effects are measured in
 ROWS = 256  # samples at which effects are measured
 TOGETHER = 64  # inputs that are moved at a time
 
@@ -39,7 +40,7 @@ class Effects:
     does, with the sign of its mean, so that effects which depend on other inputs do not cancel.
     `each` is the mean over samples in each network, `error` the sampling error in the networks'
     units, of a pair of its own where there are covariates. `test` tells effects from chance, where
-    the samples are at hand.
+    the samples are at hand; `source` says what they were measured in.
     """
 
     all: Float[np.ndarray, "input output"]
@@ -47,6 +48,7 @@ class Effects:
     error: Float[np.ndarray, "*input output"]
     splits: tuple[int, ...]
     test: Test | None = field(default=None, repr=False, compare=False)
+    source: str = NETWORKS
 
 
 def measure_effects(nets: Sequence[TrainedNet], problem: Problem) -> Effects:
@@ -109,7 +111,7 @@ def move_inputs(
             np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
             for net in nets
         ]
-    return np.mean(moved, axis=0, dtype=np.float64)
+    return np.asarray(np.mean(moved, axis=0, dtype=np.float64))
 
 
 def _find_moves(

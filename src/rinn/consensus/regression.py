@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.consensus.adjusted import find_basis, find_variances
-from rinn.consensus.effects import Effects
+from rinn.consensus.effects import REGRESSION, Effects
 from rinn.problem import Problem, is_large
 
 SAMPLES_PER_INPUT = 3
@@ -62,7 +62,7 @@ def regress_effects(problem: Problem) -> Effects:
     whole, error = _regress(problem, seen)
     each = [_regress(problem, np.sort(split.train))[0] for split in problem.splits]
     splits = tuple(range(len(each)))
-    return Effects(whole, np.stack(each), error, splits)
+    return Effects(whole, np.stack(each), error, splits, source=REGRESSION)
 
 
 def _regress(

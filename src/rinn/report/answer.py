@@ -35,6 +35,8 @@ def answer_info(contents: Contents) -> tuple[str, str, str]:
         f"{'was' if networks['trained'] == 1 else 'were'} trained, and the {len(networks['kept'])} "
         f"{_say_choice(contents)} {'was' if len(networks['kept']) == 1 else 'were'} kept."
     )
+    if effects := contents.manifest.get("effects"):
+        trained = f"{trained} {effects['sentence']}"
     return _say_found(contents), trained, _say_test(test, contents.notes)
 
 
