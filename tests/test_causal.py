@@ -106,7 +106,7 @@ def test_bad_graphs_are_refused(function):
         function(nx.Graph())
     with pytest.raises(InputError, match="must have no cycle"):
         function(make_graph([("a", "b"), ("b", "a")]))
-    with pytest.raises(InputError, match="node 'h' has None"):
+    with pytest.raises(InputError, match="node 'h' has no role"):
         function(nx.DiGraph([("h", "k")]))
 
 

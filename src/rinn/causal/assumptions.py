@@ -9,8 +9,8 @@ import networkx as nx
 
 from rinn.causal.evidence import DataComparison
 from rinn.causal.latents import explain_latents, join_names
-from rinn.causal.modified import above, below, check_acyclic, modify_graph
-from rinn.graphs import by_role, collapse
+from rinn.causal.modified import above, below, modify_graph
+from rinn.graphs import by_role, check_acyclic, collapse
 from rinn.simulation.minimal import find_smaller
 
 Status = Literal["holds", "broken", "doubtful", "open"]

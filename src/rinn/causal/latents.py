@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from rinn.causal.modified import above, below, check_acyclic, modify_graph
-from rinn.graphs import by_role, reach, sources
+from rinn.causal.modified import above, below, modify_graph
+from rinn.graphs import by_role, check_acyclic, reach, sources
 
 MOST_NAMES = 4
 

@@ -14,10 +14,10 @@ from math import comb
 
 import networkx as nx
 
-from rinn.causal.modified import above, check_acyclic
+from rinn.causal.modified import above
 from rinn.cells import quote
 from rinn.errors import InputError
-from rinn.graphs import by_role
+from rinn.graphs import by_role, check_acyclic
 
 MOST_STATEMENTS = 200_000
 
