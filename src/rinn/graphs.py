@@ -6,9 +6,11 @@ output. Edges point from cause to effect.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import networkx as nx
+import numpy as np
+from jaxtyping import UInt8
 
 from rinn.cells import quote
 from rinn.errors import InputError, suggest
@@ -111,7 +113,47 @@ def latents_in_order(graph: nx.DiGraph) -> list[str]:
         >>> latents_in_order(graph)
         ['b', 'a', 'c']
     """
-    return sorted(by_role(graph, "latent"), key=lambda node: (len(nx.ancestors(graph, node)), node))
+    ancestors = find_ancestors(graph, by_role(graph, "latent"))
+    return sorted(ancestors, key=lambda node: (int(np.unpackbits(ancestors[node]).sum()), node))
+
+
+def find_ancestors(
+    graph: nx.DiGraph, nodes: Sequence[str]
+) -> dict[str, UInt8[np.ndarray, " byte"]]:
+    """Find the ancestors of some nodes, and the nodes themselves, all in one walk.
+
+    Args:
+        graph: the graph; cycles are allowed.
+        nodes: whose ancestors.
+
+    Returns:
+        For each of these nodes one bit per node of the graph, packed as by `numpy.packbits`.
+
+    Example:
+        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
+        >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
+        >>> np.unpackbits(find_ancestors(graph, ["h"])["h"], count=3)
+        array([1, 1, 0], dtype=uint8)
+    """
+    place = {node: position for position, node in enumerate(graph)}
+    components = nx.condensation(graph)
+    component_of = components.graph["mapping"]
+    wanted = {component_of[node] for node in nodes}
+    found: dict[int, UInt8[np.ndarray, " byte"]] = {}
+    for component in nx.topological_sort(components):
+        parents = components.pred[component]
+        inner = parents and components.succ[component]
+        if component not in wanted and not inner:
+            continue  # sources are put in by their children, and sinks are nobody's ancestors
+        bits = np.zeros(len(graph), bool)
+        for one in (component, *(parent for parent in parents if parent not in found)):
+            bits[[place[node] for node in components.nodes[one]["members"]]] = True
+        packed = np.packbits(bits)
+        for parent in parents:
+            if parent in found:
+                packed |= found[parent]
+        found[component] = packed
+    return {node: found[component_of[node]] for node in nodes}
 
 
 def reach(graph: nx.DiGraph) -> dict[str, frozenset[str]]:

@@ -101,9 +101,11 @@ def reach_vectors(
         >>> reach_vectors(graph, ["h", "gone"], ["y0", "y1"]).astype(int).tolist()
         [[1, 0], [0, 0]]
     """
-    reached = reach(graph)
-    vectors = [[output in reached.get(node, ()) for output in outputs] for node in nodes]
-    return np.array(vectors, dtype=bool).reshape(len(nodes), len(outputs))
+    reached, place = reach(graph), {output: column for column, output in enumerate(outputs)}
+    vectors = np.zeros((len(nodes), len(outputs)), dtype=bool)
+    for vector, node in zip(vectors, nodes, strict=True):
+        vector[[place[output] for output in reached.get(node, ()) if output in place]] = True
+    return vectors
 
 
 def count_hidden(bits: Bool[np.ndarray, "t node output"], patterns: Patterns) -> Counts:
