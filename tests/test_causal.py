@@ -445,7 +445,10 @@ def test_an_output_without_noise_is_no_trouble():
     ("options", "message"),
     [
         ({"level": 0.0}, "level must be between 0 and 1, got 0.0"),
-        ({"given": "input"}, "given is 'input'; did you mean 'inputs'"),
+        (
+            {"given": "input"},
+            "given must be one of inputs, nothing, got 'input'; did you mean 'inputs'",
+        ),
     ],
 )
 def test_options_are_checked(options, message):

@@ -95,9 +95,15 @@ def check_file(
     """
     if (x is None) != (y is None):
         alone, other = ("x", "y") if y is None else ("y", "x")
-        raise InputError(f"x and y must be given together, but {alone} came without {other}")
+        raise InputError(
+            f"x and y must be given together, but {alone} came without {other}; give both tables "
+            "or none"
+        )
     if covariates is not None and x is None:
-        raise InputError("covariates must come with x and y, the tables they are held fixed in")
+        raise InputError(
+            "covariates must come with x and y, the tables they are held fixed in, but these are "
+            "missing; give all three"
+        )
     file = Path(path)
     graph = load_acyclic(file / "graph.json" if file.is_dir() else file)
     data = None if x is None or y is None else load_data(x, y, covariates)

@@ -65,7 +65,10 @@ def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[s
     columns = [i for i, name in enumerate(outputs) if role.get(name) == "output"]
     rows = [i for i, name in enumerate(inputs) if role.get(name) == "input"]
     if not columns:
-        raise InputError("outputs must name at least one output of the truth, but none is in it")
+        raise InputError(
+            "outputs must name at least one output of the truth, but none is in it; give the truth "
+            "that belongs to these tables"
+        )
     shared_outputs = tuple(outputs[i] for i in columns)
     shared_inputs = tuple(inputs[i] for i in rows)
     vectors = reach_vectors(truth, latents_in_order(truth), shared_outputs)
