@@ -1,12 +1,13 @@
 import io
 import json
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
 
 from rinn.checking import check_causality, check_file, show_check
 from rinn.errors import InputError
-from rinn.graphfiles import write_graph
+from rinn.graphfiles import encode_json, write_graph
 from rinn.pairing import as_data
 from rinn.simulation import make_dataset
 from rinn.simulation.paper import paper_graph
@@ -126,6 +127,26 @@ def test_tables_come_in_twos(files):
         check_file(files, x=files / "x.csv")
     with pytest.raises(InputError, match="given together, but y came without x"):
         check_file(files, y=files / "y.csv")
+
+
+def test_a_file_may_break_what_other_commands_need(tmp_path):
+    graph = make_graph([("x0", "x1"), ("x0", "y0"), ("u", "x0"), ("u", "y0")])
+    (tmp_path / "graph.json").write_bytes(encode_json(graph))
+    found = {one.name: one for one in check_file(tmp_path).assumptions}
+    assert {name for name, one in found.items() if one.status == "broken"} == {"A2", "A3", "A4"}
+    assert found["A2"].detail == "no latent between: x0 -> y0"
+    assert found["A3"].detail == "acts on inputs and on outputs: u"
+    assert found["A4"].detail == "an input acts on an input: x0 -> x1"
+
+
+def test_three_thousand_latents_in_a_row():
+    row = [f"h{i}" for i in range(3000)]
+    result = check_causality(make_graph(list(pairwise(["x0", *row, "y0"]))))
+    assert len(result.classes) == 1
+    assert result.latents[0].reason == (
+        "reaches the same outputs and is reached by the same inputs as h1, h2, h3, h4 and 2995 "
+        "more, so they cannot be told apart"
+    )
 
 
 def test_a_missing_file_is_named(tmp_path):

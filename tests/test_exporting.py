@@ -334,13 +334,25 @@ def test_any_names_in_csv(tmp_path, names):
     assert skeleton(round_trip(tmp_path, graph, "csv"), "csv") == skeleton(graph, "csv")
 
 
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**400), 10**400)
+    | st.floats()
+    | st.text(max_size=8),
+    lambda within: st.lists(within, max_size=3) | st.dictionaries(st.text(max_size=3), within),
+    max_leaves=5,
+)
+
+
 @every_format
-@given(st.text(min_size=1, max_size=8), st.text(max_size=8))
+@given(st.text(min_size=1, max_size=8), JSON_VALUES)
 @folder_per_test
-def test_any_attribute_is_harmless(tmp_path, kind, name, text):
+def test_any_attribute_is_harmless(tmp_path, kind, name, value):
     graph = typical()
-    graph.nodes["L1"][name if name != "role" else "note"] = text
-    graph.edges["x0", "L1"][name if name not in ("weight", "frequency") else "note"] = text
+    graph.nodes["L1"][name if name != "role" else "note"] = value
+    graph.edges["x0", "L1"][name if name not in ("weight", "frequency") else "note"] = value
+    graph.graph[name] = value
     read = round_trip(tmp_path, graph, kind)
     assert skeleton(read, kind) == skeleton(graph, kind)
 

@@ -97,17 +97,30 @@ def test_check_accepts_the_paper_graph():
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (nx.Graph(), "graph must be an nx.DiGraph, got Graph"),
-        (nx.DiGraph([(1, 2)]), "every node id must be a string, got 1"),
+        (nx.Graph(), "graph must be an nx.DiGraph, got Graph; make it one"),
+        (nx.DiGraph([(1, 2)]), "every node id must be a string, got '1'; make it text"),
         (
             nx.DiGraph([("a", "b")]),
             "node 'a' has no role; it must be one of: input, latent, output",
         ),
-        (make_graph([("a", "x0")]), "input 'x0' must not have parents, but has the edge from 'a'"),
-        (make_graph([("y0", "a")]), "output 'y0' must not have children, but has the edge to 'a'"),
+        (
+            make_graph([("a", "x0")]),
+            "input 'x0' must not have parents, but has the edge from 'a'; remove that edge, or "
+            "change a role",
+        ),
+        (
+            make_graph([("y0", "a")]),
+            "output 'y0' must not have children, but has the edge to 'a'; remove that edge, or "
+            "change a role",
+        ),
         (
             make_graph([("a", "b"), ("b", "a")]),
             "graph must have no cycle, but has 'a' -> 'b' -> 'a'; remove one of these edges",
+        ),
+        (
+            make_graph([(f"h{i}", f"h{(i + 1) % 4000}") for i in range(4000)]),
+            "graph must have no cycle, but has 'h0' -> 'h1' -> 'h2' -> 'h3' -> 'h4' -> 'h5' -> ... "
+            "-> 'h0'; remove one of these edges",
         ),
     ],
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rinn.checking import check_file
 from rinn.config import NetSettings, RunSettings
 from rinn.errors import InputError
 from rinn.evaluation import map_trained
@@ -595,13 +596,21 @@ def test_assumptions_and_latents_that_cannot_be_known(run):
     graph.nodes["L3"]["role"] = "latent"
     write_graph(graph, run / "graph.json")
     words = read(write_report(run)).words
-    assert "A10" in words
-    assert "not identifiable (below)" in words
+    assert "broken not identifiable: L2 and L3" in words
     assert "L3 reaches the same outputs" in words
     assert "no latent between" not in words
     graph.add_edge("a", "z")
     write_graph(graph, run / "graph.json")
-    assert "broken in this graph: no latent between a → z" in read(write_report(run)).words
+    assert "broken no latent between: a -> z" in read(write_report(run)).words
+
+
+def test_report_and_check_say_the_same_of_each_assumption(run):
+    words = read(write_report(run)).words
+    found = check_file(run).assumptions
+    assert len(found) == 10
+    for one in found:
+        assert f"{one.name} {one.says} {one.status} {one.detail}" in words
+    assert found[2].detail.startswith("not checked: ")
 
 
 def test_files_are_in_the_page(run):

@@ -24,7 +24,7 @@ from rinn.causal import (
 )
 from rinn.causal.evidence import compare_data
 from rinn.errors import InputError
-from rinn.graphfiles import load_graph
+from rinn.graphfiles import load_acyclic
 from rinn.graphs import ROLES, by_role
 from rinn.pairing import load_data
 from rinn.records import Data
@@ -95,11 +95,17 @@ def check_file(
     """
     if (x is None) != (y is None):
         alone, other = ("x", "y") if y is None else ("y", "x")
-        raise InputError(f"x and y must be given together, but {alone} came without {other}")
+        raise InputError(
+            f"x and y must be given together, but {alone} came without {other}; give both tables "
+            "or none"
+        )
     if covariates is not None and x is None:
-        raise InputError("covariates must come with x and y, the tables they are held fixed in")
+        raise InputError(
+            "covariates must come with x and y, the tables they are held fixed in, but these are "
+            "missing; give all three"
+        )
     file = Path(path)
-    graph = load_graph(file / "graph.json" if file.is_dir() else file)
+    graph = load_acyclic(file / "graph.json" if file.is_dir() else file)
     data = None if x is None or y is None else load_data(x, y, covariates)
     return check_causality(graph, data)
 

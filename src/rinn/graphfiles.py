@@ -6,7 +6,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,23 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from rinn.cells import find_repeated, quote
 from rinn.errors import InputError
 from rinn.files import replace_file
-from rinn.graphs import ROLES, check_graph
+from rinn.graphs import ROLES, check_acyclic, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
+SHARES = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
 ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
+
+# Larger files are refused before they fill the memory; no run writes one.
+MOST_BYTES = 1 << 28
+MOST_EDGES = 1_000_000
+MOST_DEPTH = 50  # of lists and objects within each other
+
+# Attributes of a graph that networkx adds to what it reads, and expects in what it writes.
+_ADDED_BY_READER = ("node_default", "edge_default")
 
 # XML 1.0 cannot hold these at all; a carriage return it would silently turn into a newline.
 _NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -57,7 +69,9 @@ def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
     encode = _by_suffix(path, {".json": encode_json, ".graphml": encode_graphml})
     check_graph(graph)
     if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+        raise InputError(
+            f"cannot write {path}: the folder {path.parent} does not exist; create it first"
+        )
     replace_file(path, encode(graph))
 
 
@@ -68,30 +82,72 @@ def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:
         path: the file.
 
     Returns:
-        A checked graph: acyclic, every node with a role, ids as text.
+        A checked graph (see `check_graph`), ids as text. Numbers that are missing (null or NaN)
+        are left out.
 
     Raises:
-        InputError: the file is missing or unreadable, or does not hold such a graph.
+        InputError: the file is missing, unreadable or too large, or does not hold such a graph.
 
     Example:
         >>> load_graph("truth.txt")
         Traceback (most recent call last):
-        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml
+        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml; rename it, or \
+name another file
     """
+    return _load(path, check_graph)
+
+
+def load_acyclic(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """Read a graph as `load_graph` does, where inputs may have parents and outputs children.
+
+    Args:
+        path: the file.
+
+    Returns:
+        A checked graph; see `rinn.graphs.check_acyclic`.
+
+    Raises:
+        InputError: as for `load_graph`.
+
+    Example:
+        >>> load_acyclic("truth.txt")
+        Traceback (most recent call last):
+        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml; rename it, or \
+name another file
+    """
+    return _load(path, check_acyclic)
+
+
+def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> nx.DiGraph:
     path = Path(path)
     decode = _by_suffix(path, {".json": _from_json, ".graphml": _from_graphml})
+    content = _read_bytes(path)
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"graph file {path} does not exist") from None
-    except OSError as error:
-        raise InputError(f"graph file {path} cannot be read: {error.strerror}") from error
-    try:
-        graph = decode(content)
-        check_graph(graph)
+        graph: nx.DiGraph = decode(content)
+        _check_attributes(graph)
+        check(graph)
     except InputError as error:
         raise InputError(f"graph file {path}: {error}") from error
     return graph
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"graph file {path} does not exist; check its name") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(
+            f"graph file {path} cannot be read: {reason}; check its name and permissions"
+        ) from error
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            f"graph file {path} must have at most {MOST_BYTES >> 20} MiB, but it has more; leave "
+            "out edges or attributes"
+        )
+    return content
 
 
 def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFrame:
@@ -153,7 +209,7 @@ def encode_graphml(graph: nx.DiGraph) -> bytes:
     """Spell a graph as GraphML; see `write_graph`."""
     names = spell_names(graph, _xml_text)
     safe: nx.DiGraph = nx.DiGraph()
-    safe.graph.update(_xml_values(graph.graph))
+    safe.graph.update(_without(_xml_values(graph.graph), *_ADDED_BY_READER))
     for node, values in graph.nodes(data=True):
         safe.add_nodes_from([(names[node], _xml_values(values))])
     for source, target, values in graph.edges(data=True):
@@ -225,7 +281,9 @@ def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str
 
 def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
     if path.suffix.lower() not in codecs:
-        raise InputError(f"graph file {path} must end in {' or '.join(codecs)}")
+        raise InputError(
+            f"graph file {path} must end in {' or '.join(codecs)}; rename it, or name another file"
+        )
     return codecs[path.suffix.lower()]
 
 
@@ -261,14 +319,26 @@ def _from_json(content: bytes) -> nx.DiGraph:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"must hold JSON, but cannot be parsed ({error})") from error
+        raise InputError(
+            f"must hold JSON, but cannot be parsed ({_shorten(error)}); write the file anew"
+        ) from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or not data["nodes"]:
-        raise InputError("must be a JSON object with a non-empty list under 'nodes'")
+        raise InputError(
+            "must be a JSON object with a non-empty list under 'nodes', but has none; write it as "
+            "networkx.node_link_data does"
+        )
     edges = data.get("edges", data.get("links"))
     if not isinstance(edges, list):
-        raise InputError("must be a JSON object with a list under 'edges'")
+        raise InputError(
+            "must be a JSON object with a list under 'edges', but has none; add an empty list if "
+            "there is no edge"
+        )
     if data.get("directed") is False:
-        raise InputError("must be a directed graph, but says 'directed': false")
+        raise InputError(
+            "must be a directed graph, but says 'directed': false; let each edge lead from cause "
+            "to effect and say true"
+        )
+    _check_depth(data)
     nodes = [(_name(entry, "id", "node"), entry) for entry in data["nodes"]]
     ends = [(_name(e, "source", "edge"), _name(e, "target", "edge")) for e in edges]
     _check_ends([node for node, _ in nodes], ends)
@@ -278,8 +348,27 @@ def _from_json(content: bytes) -> nx.DiGraph:
         graph.add_nodes_from([(node, _without(entry, "id"))])
     for (source, target), entry in zip(ends, edges, strict=True):
         graph.add_edges_from([(source, target, _without(entry, "source", "target"))])
-    _check_numbers(graph)
     return graph
+
+
+def _shorten(words: object) -> str:
+    """What another reader says, on one line of bounded length."""
+    text = " ".join(str(words).split())
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _check_depth(data: Any) -> None:
+    """Refuse lists within lists that would end whoever follows them by recursion."""
+    level = [data]
+    for _ in range(MOST_DEPTH):
+        within = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [item for items in within for item in items if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise InputError(
+        f"must hold lists and objects at most {MOST_DEPTH} deep within each other, but they are "
+        "deeper; leave out what is not part of the graph"
+    )
 
 
 def _without(entry: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -289,50 +378,138 @@ def _without(entry: dict[str, Any], *keys: str) -> dict[str, Any]:
 def _name(entry: Any, key: str, kind: str) -> str:
     value = entry.get(key) if isinstance(entry, dict) else None
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f"every {kind} must have a text {key!r}, got {str(entry)[:80]}")
+        raise InputError(
+            f"every {kind} must have a text {key!r}, got {quote(str(entry))}; write one"
+        )
     return str(value)
 
 
-def _check_ends(nodes: list[str], ends: Iterable[tuple[str, str]]) -> None:
+def _check_ends(nodes: list[str], edges: Sequence[tuple[str, str]]) -> None:
     known = set(nodes)
     if len(known) < len(nodes):
-        twice = next(node for node in nodes if nodes.count(node) > 1)
-        raise InputError(f"every node must be listed once, but {twice!r} is listed again")
-    for edge in ends:
+        twice = quote(find_repeated(nodes)[0])
+        raise InputError(
+            f"every node must be listed once, but {twice} is listed again; remove or rename one"
+        )
+    if len(edges) > MOST_EDGES:
+        raise InputError(
+            f"must have at most {MOST_EDGES:,} edges, but has {len(edges):,}; leave out weak edges"
+        )
+    for edge in edges:
         for node in edge:
             if node not in known:
                 raise InputError(
-                    f"the edge {edge[0]!r} -> {edge[1]!r} names the unknown node {node!r}; "
+                    f"the edge {_join(edge)} names the unknown node {quote(node)}; "
                     "add it to the nodes or remove the edge"
                 )
+    if len(set(edges)) < len(edges):
+        twice = _join(next(edge for edge, count in Counter(edges).items() if count > 1))
+        raise InputError(
+            f"every edge must be listed once, but {twice} is listed again; remove one of the two"
+        )
 
 
-def _check_numbers(graph: nx.DiGraph) -> None:
+def _join(names: Sequence[str]) -> str:
+    return " -> ".join(map(quote, names))
+
+
+def _check_attributes(graph: nx.DiGraph) -> None:
+    """Check the attributes that rinn itself reads; leave out missing numbers."""
+    for node, values in graph.nodes(data=True):
+        _check_values(values, "node", node)
     for source, target, values in graph.edges(data=True):
-        for name in EDGE_NUMBERS:
-            value = values.get(name)
-            if isinstance(value, bool) or not isinstance(value, int | float | None):
-                raise InputError(
-                    f"the edge {source!r} -> {target!r} must have a number as {name}, got {value!r}"
-                )
+        _check_values(values, "edge", source, target)
+
+
+def _check_values(values: dict[str, Any], *whose: str) -> None:
+    for name in [*EDGE_NUMBERS, *MORE_NUMBERS]:
+        if name not in values:
+            continue
+        value = values[name]
+        if _is_left_out(value):
+            del values[name]
+            continue
+        number = _read_number(value)
+        if number is None or (name in SHARES and not 0 <= number <= 1):
+            must = "a number from 0 to 1" if name in SHARES else "a finite number"
+            raise _reject_value(whose, must, name, value)
+        values[name] = number
+    if "merged" in values:
+        names = _unpack(values["merged"])
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            raise _reject_value(whose, "a list of names", "merged", values["merged"])
+        values["merged"] = names
+    if "effects" in values:
+        effects = _unpack(values["effects"])
+        about = effects.items() if isinstance(effects, dict) else [("", None)]
+        numbers = {output: _read_number(effect) for output, effect in about}
+        if None in numbers.values():
+            raise _reject_value(whose, "a number for each output", "effects", values["effects"])
+        values["effects"] = numbers
+
+
+def _is_left_out(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _read_number(value: Any) -> float | None:
+    """A finite number as float; None for anything else."""
+    if not _is_number(value):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _unpack(value: Any) -> Any:
+    """A list or object that GraphML holds as JSON text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reject_value(whose: Sequence[str], must: str, name: str, value: Any) -> InputError:
+    kind, *names = whose
+    return InputError(
+        f"the {kind} {_join(names)} must have {must} as {name}, got {quote(str(value))}; mend it "
+        "or leave it out"
+    )
 
 
 def _from_graphml(content: bytes) -> nx.DiGraph:
-    _check_xml(content)
+    nodes = _check_xml(content)
     try:
-        graph = nx.read_graphml(BytesIO(content))
-    except (nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"must hold GraphML, but cannot be parsed ({error})") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what it takes for text, and ports
+            graph = nx.read_graphml(BytesIO(content))
+    except (
+        nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
+    ) as error:  # fmt: skip
+        raise InputError(
+            f"must hold GraphML, but cannot be parsed ({_shorten(error)}); write the file anew"
+        ) from error
     if not isinstance(graph, nx.DiGraph):
-        raise InputError("must be a directed graph, but says edgedefault='undirected'")
-    for added_by_reader in ("node_default", "edge_default"):
-        graph.graph.pop(added_by_reader, None)
-    _check_numbers(graph)
+        raise InputError(
+            "must be a directed graph, but says edgedefault='undirected'; let each edge lead from "
+            "cause to effect and say 'directed'"
+        )
+    if len(graph) != nodes:
+        raise InputError(
+            "must hold one graph, but has nodes in another graph too; remove the other graph"
+        )
+    for name in _ADDED_BY_READER:
+        graph.graph.pop(name, None)
     return graph
 
 
-def _check_xml(content: bytes) -> None:
-    """Look through the XML before it is read: no entity definitions, edges between known nodes."""
+def _check_xml(content: bytes) -> int:
+    """Look through the XML before it is read, and count its nodes.
+
+    There must be no entity definitions, and edges must lie between known nodes.
+    """
     nodes: list[str] = []
     ends: list[tuple[str, str]] = []
 
@@ -353,7 +530,10 @@ def _check_xml(content: bytes) -> None:
     except InputError:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
-        raise InputError(f"must hold GraphML, but is not XML ({error})") from error
+        raise InputError(
+            f"must hold GraphML, but is not XML ({_shorten(error)}); write the file anew"
+        ) from error
     if not nodes:
-        raise InputError("must hold GraphML with at least one node")
+        raise InputError("must hold GraphML with at least one node, but has none; add the nodes")
     _check_ends(nodes, ends)
+    return len(nodes)

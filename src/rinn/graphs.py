@@ -6,13 +6,17 @@ output. Edges point from cause to effect.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import networkx as nx
+import numpy as np
+from jaxtyping import UInt8
 
+from rinn.cells import quote
 from rinn.errors import InputError, suggest
 
 ROLES = ("input", "latent", "output")
+MOST_OF_CYCLE = 6  # nodes that an error names
 
 
 def check_graph(graph: nx.DiGraph) -> None:
@@ -22,32 +26,53 @@ def check_graph(graph: nx.DiGraph) -> None:
         graph: the graph to check; it is not changed.
 
     Raises:
-        InputError: the graph is not directed, a node's id is not a string, a role is missing or
-            unknown, an input has a parent, an output has a child, or there is a cycle.
+        InputError: `check_acyclic` refuses the graph, an input has a parent, or an output has a
+            child.
 
     Example:
         >>> graph = nx.DiGraph([("y0", "y1")])
         >>> nx.set_node_attributes(graph, "output", "role")
         >>> check_graph(graph)
         Traceback (most recent call last):
-        rinn.errors.InputError: output 'y0' must not have children, but has the edge to 'y1'
+        rinn.errors.InputError: output 'y0' must not have children, but has the edge to 'y1'; \
+remove that edge, or change a role
     """
-    if not graph.is_directed() or graph.is_multigraph():
-        raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}")
-    for node, role in graph.nodes(data="role"):
-        _check_node(node, role)
+    check_acyclic(graph)
     for source, target in graph.edges:
         if graph.nodes[target]["role"] == "input":
-            raise InputError(
-                f"input {target!r} must not have parents, but has the edge from {source!r}"
-            )
+            problem = f"input {quote(target)} must not have parents, but has the edge from "
+            raise InputError(f"{problem}{quote(source)}; remove that edge, or change a role")
         if graph.nodes[source]["role"] == "output":
-            raise InputError(
-                f"output {source!r} must not have children, but has the edge to {target!r}"
-            )
+            problem = f"output {quote(source)} must not have children, but has the edge to "
+            raise InputError(f"{problem}{quote(target)}; remove that edge, or change a role")
+
+
+def check_acyclic(graph: nx.DiGraph) -> None:
+    """Refuse a graph that is not a directed graph without cycles whose nodes have roles.
+
+    This is less than `check_graph` asks: inputs may have parents and outputs children.
+
+    Args:
+        graph: the graph to check; it is not changed.
+
+    Raises:
+        InputError: the graph is not directed, a node's id is not a string, a role is missing or
+            unknown, or there is a cycle.
+
+    Example:
+        >>> check_acyclic(nx.Graph())
+        Traceback (most recent call last):
+        rinn.errors.InputError: graph must be an nx.DiGraph, got Graph; make it one
+    """
+    if not graph.is_directed() or graph.is_multigraph():
+        raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}; make it one")
+    for node, role in graph.nodes(data="role"):
+        _check_node(node, role)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [source for source, _ in nx.find_cycle(graph)]
-        path = " -> ".join(repr(node) for node in [*cycle, cycle[0]])
+        shown = [quote(node) for node in cycle[:MOST_OF_CYCLE]]
+        left_out = ["..."] if len(cycle) > MOST_OF_CYCLE else []
+        path = " -> ".join([*shown, *left_out, shown[0]])
         raise InputError(f"graph must have no cycle, but has {path}; remove one of these edges")
 
 
@@ -88,7 +113,47 @@ def latents_in_order(graph: nx.DiGraph) -> list[str]:
         >>> latents_in_order(graph)
         ['b', 'a', 'c']
     """
-    return sorted(by_role(graph, "latent"), key=lambda node: (len(nx.ancestors(graph, node)), node))
+    ancestors = find_ancestors(graph, by_role(graph, "latent"))
+    return sorted(ancestors, key=lambda node: (int(np.unpackbits(ancestors[node]).sum()), node))
+
+
+def find_ancestors(
+    graph: nx.DiGraph, nodes: Sequence[str]
+) -> dict[str, UInt8[np.ndarray, " byte"]]:
+    """Find the ancestors of some nodes, and the nodes themselves, all in one walk.
+
+    Args:
+        graph: the graph; cycles are allowed.
+        nodes: whose ancestors.
+
+    Returns:
+        For each of these nodes one bit per node of the graph, packed as by `numpy.packbits`.
+
+    Example:
+        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
+        >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
+        >>> np.unpackbits(find_ancestors(graph, ["h"])["h"], count=3)
+        array([1, 1, 0], dtype=uint8)
+    """
+    place = {node: position for position, node in enumerate(graph)}
+    components = nx.condensation(graph)
+    component_of = components.graph["mapping"]
+    wanted = {component_of[node] for node in nodes}
+    found: dict[int, UInt8[np.ndarray, " byte"]] = {}
+    for component in nx.topological_sort(components):
+        parents = components.pred[component]
+        inner = parents and components.succ[component]
+        if component not in wanted and not inner:
+            continue  # sources are put in by their children, and sinks are nobody's ancestors
+        bits = np.zeros(len(graph), bool)
+        for one in (component, *(parent for parent in parents if parent not in found)):
+            bits[[place[node] for node in components.nodes[one]["members"]]] = True
+        packed = np.packbits(bits)
+        for parent in parents:
+            if parent in found:
+                packed |= found[parent]
+        found[component] = packed
+    return {node: found[component_of[node]] for node in nodes}
 
 
 def reach(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
@@ -176,11 +241,14 @@ def collapse(graph: nx.DiGraph) -> nx.DiGraph:
 
 def _check_node(node: Hashable, role: object) -> None:
     if not isinstance(node, str):
-        raise InputError(f"every node id must be a string, got {node!r}")
+        raise InputError(f"every node id must be a string, got {quote(str(node))}; make it text")
     if role is None:
-        raise InputError(f"node {node!r} has no role; it must be one of: {', '.join(ROLES)}")
+        raise InputError(f"node {quote(node)} has no role; it must be one of: {', '.join(ROLES)}")
     if role not in ROLES:
-        raise InputError(f"node {node!r} has the unknown role {role!r}{suggest(str(role), ROLES)}")
+        word = str(role)[:60]
+        raise InputError(
+            f"node {quote(node)} has the unknown role {quote(word)}{suggest(word, ROLES)}"
+        )
 
 
 def _gather(graph: nx.DiGraph, role: str) -> dict[str, frozenset[str]]:

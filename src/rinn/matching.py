@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
+from jaxtyping import Bool, Float
 from scipy.optimize import linear_sum_assignment
 
-from rinn.graphs import by_role, check_graph, collapse, reach, sources
+from rinn.graphs import by_role, check_graph, collapse, find_ancestors, reach, sources
 from rinn.scoring import Score
 
 MAX_DIFFERENCE = 1  # outputs in which matching latents may differ
@@ -152,10 +154,9 @@ def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]
         [('L7', 'h')]
     """
     rows, columns = _signatures(truth), _signatures(found)
-    base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
-    gain = np.array([[_gain(true, other, base) for other in columns] for true in rows])
-    if gain.size == 0:
+    if not rows or not columns:
         return []
+    gain = _find_gains(rows, columns)
     chosen = zip(*linear_sum_assignment(gain, maximize=True), strict=True)
     return [(columns[j].name, rows[i].name) for i, j in chosen if gain[i, j] > 0]
 
@@ -176,18 +177,32 @@ def _signatures(graph: nx.DiGraph) -> list[_Signature]:
     )
 
 
-def _gain(true: _Signature, other: _Signature, base: int) -> float:
-    """Say how good a pair is, in base `base`: allowed, equal outputs, inputs, direct edges."""
-    apart = len(true.outputs ^ other.outputs)
-    if apart > MAX_DIFFERENCE or _jaccard(true.outputs, other.outputs) < MIN_OVERLAP:
-        return 0.0
-    inputs = _jaccard(true.inputs, other.inputs)
-    neighbours = _jaccard(true.neighbours, other.neighbours)
-    return ((base + (apart == 0)) * base + inputs) * base + neighbours
+def _find_gains(
+    rows: Sequence[_Signature], columns: Sequence[_Signature]
+) -> Float[np.ndarray, "row column"]:
+    """Say how good each pair is: allowed, equal outputs, inputs, direct edges, as digits."""
+    base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
+    apart, overlap = _overlap([s.outputs for s in rows], [s.outputs for s in columns])
+    _, inputs = _overlap([s.inputs for s in rows], [s.inputs for s in columns])
+    _, neighbours = _overlap([s.neighbours for s in rows], [s.neighbours for s in columns])
+    gain = ((base + (apart == 0)) * base + inputs) * base + neighbours
+    return np.where((apart <= MAX_DIFFERENCE) & (overlap >= MIN_OVERLAP), gain, 0.0)
 
 
-def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    return len(left & right) / len(left | right) if left | right else 1.0
+def _overlap(
+    left: Sequence[frozenset[str]], right: Sequence[frozenset[str]]
+) -> tuple[Float[np.ndarray, "left right"], Float[np.ndarray, "left right"]]:
+    """In how many names each two sets differ, and their Jaccard overlap; 1 for two empty ones."""
+    place = {name: i for i, name in enumerate(sorted(frozenset().union(*left, *right)))}
+    held = []
+    for sets in (left, right):
+        table = np.zeros((len(sets), len(place)), np.float32)  # [set, name]
+        for row, names in zip(table, sets, strict=True):
+            row[[place[name] for name in names]] = 1
+        held.append(table)
+    shared = (held[0] @ held[1].T).astype(float)
+    either = held[0].sum(axis=1, dtype=float)[:, None] + held[1].sum(axis=1, dtype=float) - shared
+    return either - shared, np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
 
 def _named_edges(graph: nx.DiGraph, names: dict[str, str]) -> set[Edge]:
@@ -218,10 +233,17 @@ def _score(right: int, extra: int, missed: int) -> Score:
 
 
 def _order_errors(found: nx.DiGraph, truth: nx.DiGraph, pairs: list[tuple[str, str]]) -> int:
-    found_name = {true: other for other, true in pairs}
-    above = {true: nx.ancestors(found, other) for other, true in pairs}
-    return sum(
-        found_name[below] in above[true]
-        for true in found_name
-        for below in found_name.keys() & nx.descendants(truth, true)
-    )
+    in_found = _find_order(found, [other for other, _ in pairs])
+    in_truth = _find_order(truth, [true for _, true in pairs])
+    return int((in_found & in_truth.T).sum())
+
+
+def _find_order(graph: nx.DiGraph, latents: Sequence[str]) -> Bool[np.ndarray, "latent latent"]:
+    """Whether the column is an ancestor of the row."""
+    place = {node: i for i, node in enumerate(graph)}
+    columns = [place[latent] for latent in latents]
+    ancestors = find_ancestors(graph, latents)
+    rows = [np.unpackbits(ancestors[latent])[columns] for latent in latents]
+    order = np.array(rows, bool).reshape(len(latents), len(latents))
+    np.fill_diagonal(order, False)
+    return order

@@ -65,7 +65,10 @@ def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[s
     columns = [i for i, name in enumerate(outputs) if role.get(name) == "output"]
     rows = [i for i, name in enumerate(inputs) if role.get(name) == "input"]
     if not columns:
-        raise InputError("outputs must name at least one output of the truth, but none is in it")
+        raise InputError(
+            "outputs must name at least one output of the truth, but none is in it; give the truth "
+            "that belongs to these tables"
+        )
     shared_outputs = tuple(outputs[i] for i in columns)
     shared_inputs = tuple(inputs[i] for i in rows)
     vectors = reach_vectors(truth, latents_in_order(truth), shared_outputs)
@@ -101,9 +104,11 @@ def reach_vectors(
         >>> reach_vectors(graph, ["h", "gone"], ["y0", "y1"]).astype(int).tolist()
         [[1, 0], [0, 0]]
     """
-    reached = reach(graph)
-    vectors = [[output in reached.get(node, ()) for output in outputs] for node in nodes]
-    return np.array(vectors, dtype=bool).reshape(len(nodes), len(outputs))
+    reached, place = reach(graph), {output: column for column, output in enumerate(outputs)}
+    vectors = np.zeros((len(nodes), len(outputs)), dtype=bool)
+    for vector, node in zip(vectors, nodes, strict=True):
+        vector[[place[output] for output in reached.get(node, ()) if output in place]] = True
+    return vectors
 
 
 def count_hidden(bits: Bool[np.ndarray, "t node output"], patterns: Patterns) -> Counts:

@@ -228,7 +228,7 @@ def _shared(
     if maps.ndim != 2 or maps.shape[1] != patterns.width or height not in ("any", len(maps)):
         raise InputError(
             f"{name} must be [{height}, {patterns.width}] as named to truth_patterns, "
-            f"got {list(maps.shape)}"
+            f"got {list(maps.shape)}; give maps of the same outputs and inputs"
         )
     shared = np.abs(maps[:, patterns.columns].astype(float))
     if not np.isfinite(shared).all():
@@ -244,7 +244,7 @@ def _best_threshold(
 ) -> TableScores:
     """Find the threshold with the best mean F1 over the models."""
     if not models:
-        raise InputError(f"{name} must hold the maps of at least one model, got none")
+        raise InputError(f"{name} must hold the maps of at least one model, got none; give one")
     levels = np.union1d(np.concatenate([maps.ravel() for maps in models]), 0.0)
     thresholds = _candidates(levels)
     counts, best = _try_thresholds(thresholds, models, patterns, count)

@@ -88,6 +88,9 @@ def test_places_are_lines_of_the_file(write):
         (TOP + "level,a,1,2\n", "line 2 has a weight"),
         (TOP + "must,a,b,1,2\n", "4 fields on each line, .* line 2 has 5"),
         (TOP + 'must,"a,b,\n', "line 2 cannot be split"),
+        (TOP + f"must,{'a' * 140_000},b,\n", "line 2 cannot be split .* larger than field limit"),
+        (f"statement,{'a' * 140_000}\n", "line 1 cannot be split .* larger than field limit"),
+        ('statement,"first,second\n', "line 1 cannot be split"),
         (TOP.encode() + b"must,a\0b,c,\n", "line 2 holds a zero byte"),
     ],
 )
@@ -109,6 +112,10 @@ def test_wrong_tables(write, text, words):
         ('[{"statement": "must", "first": true, "second": "b"}]', "entry 1 has 'True'"),
         ('[{"statement": "must", "first": "a", "second": "b", "weight": true}]', "has 'True'"),
         ('[{"statement": "must", "first": "a", "second": "b", "weight": [1]}]', "entry 1"),
+        (
+            f'[{{"statement": "must", "first": "a", "second": "b", "weight": {10**309}}}]',
+            "a weight above 0 and at most 100, in log odds, but entry 1 has '1000",
+        ),
     ],
 )
 def test_wrong_json(write, text, words):

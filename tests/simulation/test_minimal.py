@@ -2,6 +2,7 @@ import networkx as nx
 import pytest
 
 from rinn.simulation import find_smaller, is_minimal, paper_graph
+from rinn.simulation.minimal import count_tries
 
 ROLES = {"x": "input", "h": "latent", "y": "output"}
 
@@ -113,3 +114,17 @@ def test_many_latents_below_one_are_searched_step_by_step():
     assert find_smaller(build(**inputs, h0=f"{below} y0", **leaves)) is None
     last = below.removesuffix(" h11")
     assert "h0" in find_smaller(build(**inputs, h0=f"{last} y0 y33 y34 y35", **leaves))
+
+
+def test_connections_are_not_tried_where_that_takes_too_many_tries():
+    graph = build(x0="h0 h1", x1="h0", x2="h1", h0="y0 y1 y2", h1="y3")
+    assert find_smaller(graph) is not None
+    assert find_smaller(graph, count_tries(graph)) == find_smaller(graph)
+    assert find_smaller(graph, count_tries(graph) - 1) is None
+
+
+def test_of_many_shared_children_a_few_are_named():
+    children = " ".join(f"y{i}" for i in range(9))
+    graph = build(x0="h0", x1="h1", h0=f"{children} y10", h1=f"{children} y11")
+    expected = "h0 and h1 share the children y0 y1 y2 y3 y4 y5 and 3 more"
+    assert find_smaller(graph) == expected

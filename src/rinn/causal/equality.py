@@ -6,8 +6,7 @@ from typing import Any
 
 import networkx as nx
 
-from rinn.causal.modified import check_acyclic
-from rinn.graphs import by_role, reach, sources
+from rinn.graphs import by_role, check_acyclic, reach, sources
 
 
 def equal_graphs(left: nx.DiGraph, right: nx.DiGraph) -> bool:

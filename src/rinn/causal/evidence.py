@@ -136,9 +136,13 @@ def compare_data(
         (0, 113)
     """
     if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level}")
+        raise InputError(f"level must be between 0 and 1, got {level}; choose 0.05 or the like")
     if given not in get_args(Given):
-        raise InputError(f"given is {given!r}{suggest(given, get_args(Given))}")
+        choices = get_args(Given)
+        raise InputError(
+            f"given must be one of {', '.join(choices)}, got {given!r}"
+            f"{suggest(given, choices, listed=False) or '; choose one of them'}"
+        )
     inputs = _shared(graph, "input", data.inputs, "X")
     outputs = _shared(graph, "output", data.outputs, "Y")
     correlation, p, few = _test_pairs(data, inputs, outputs, given)

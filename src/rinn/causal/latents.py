@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import networkx as nx
 
-from rinn.causal.modified import above, below, check_acyclic, modify_graph
-from rinn.graphs import by_role, reach, sources
+from rinn.causal.modified import above, below, modify_graph
+from rinn.graphs import by_role, check_acyclic, reach, sources
 
 MOST_NAMES = 4
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -76,17 +80,14 @@ def signature_classes(graph: nx.DiGraph) -> tuple[SignatureClass, ...]:
         [('h16', 'h20'), ('h18', 'h23')]
     """
     check_acyclic(graph)
-    reached, origins = reach(graph), sources(graph)
-    groups: dict[frozenset[str], list[str]] = {}
-    for latent in by_role(graph, "latent"):
-        groups.setdefault(reached[latent], []).append(latent)
+    reached, origins, sort = reach(graph), sources(graph), _sort_by(graph)
     return tuple(
         SignatureClass(
-            outputs=_in_order(graph, outputs),
+            outputs=sort(outputs),
             latents=tuple(latents),
-            inputs=tuple(_in_order(graph, origins[latent]) for latent in latents),
+            inputs=tuple(sort(origins[latent]) for latent in latents),
         )
-        for outputs, latents in groups.items()
+        for outputs, latents in _group(by_role(graph, "latent"), reached).items()
     )
 
 
@@ -118,18 +119,24 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
     check_acyclic(graph)
     before = above(graph, by_role(graph, "input"))
     after = below(graph, by_role(graph, "output"))
-    reached, origins = reach(graph), sources(graph)
-    between = [node for node in by_role(graph, "latent") if node not in before | after]
+    reached, origins, sort = reach(graph), sources(graph), _sort_by(graph)
+    outside = before | after
+    between = [node for node in by_role(graph, "latent") if node not in outside]
+    both = {node: (origins[node], reached[node]) for node in between}
+    same_both, same_outputs, same_inputs = (
+        _group(between, both),
+        _group(between, reached),
+        _group(between, origins),
+    )
     modified = modify_graph(graph)
     findings = []
     for node in by_role(graph, "latent"):
-        others = [other for other in between if other != node]
-        same_outputs = [other for other in others if reached[other] == reached[node]]
-        same_inputs = [other for other in others if origins[other] == origins[node]]
         problem = (
             _say_place(node in before, node in after)
             or _say_empty(bool(origins[node]), bool(reached[node]))
-            or _say_twins(same_outputs, same_inputs)
+            or _say_twins(
+                node, same_both[both[node]], same_outputs[reached[node]], same_inputs[origins[node]]
+            )
         )
         spare = None if problem else _say_spare(modified, node)
         findings.append(
@@ -138,28 +145,43 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
                 identifiable=problem is None,
                 spare=spare is not None,
                 reason=problem or _say_own(spare),
-                inputs=_in_order(graph, origins[node]),
-                outputs=_in_order(graph, reached[node]),
+                inputs=sort(origins[node]),
+                outputs=sort(reached[node]),
             )
         )
     return tuple(findings)
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str], count: int | None = None) -> str:
     """Write the first few names as words of a sentence, and how many more there are.
+
+    Args:
+        names: all of them, or the first few.
+        count: how many there are; by default as many as were given.
 
     Example:
         >>> join_names(["a", "b", "c"]), join_names("abcdef")
         ('a, b and c', 'a, b, c, d and 2 more')
     """
     shown = list(names[:MOST_NAMES])
-    if len(names) > MOST_NAMES:
-        return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
+    count = len(names) if count is None else count
+    if count > MOST_NAMES:
+        return f"{', '.join(shown)} and {count - MOST_NAMES} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _in_order(graph: nx.DiGraph, chosen: frozenset[str]) -> tuple[str, ...]:
-    return tuple(node for node in graph if node in chosen)
+def _group(nodes: Sequence[str], key: Mapping[str, Key]) -> dict[Key, list[str]]:
+    """Gather the nodes that have the same key."""
+    groups: dict[Key, list[str]] = {}
+    for node in nodes:
+        groups.setdefault(key[node], []).append(node)
+    return groups
+
+
+def _sort_by(graph: nx.DiGraph) -> Callable[[frozenset[str]], tuple[str, ...]]:
+    """How to bring names into the graph's order."""
+    place = {node: position for position, node in enumerate(graph)}
+    return lambda names: tuple(sorted(names, key=place.__getitem__))
 
 
 def _say_place(is_before: bool, is_after: bool) -> str | None:
@@ -181,28 +203,31 @@ def _say_empty(has_inputs: bool, has_outputs: bool) -> str | None:
     return None
 
 
-def _say_twins(same_outputs: list[str], same_inputs: list[str]) -> str | None:
-    """The second halves of conditions (ii) and (iii)."""
-    both = [name for name in same_outputs if name in same_inputs]
-    if both:
-        what, twins = "reaches the same outputs and is reached by the same inputs as", both
-    elif same_outputs:
-        what, twins = "reaches the same outputs as", same_outputs
-    elif same_inputs:
-        what, twins = "is reached by the same inputs as", same_inputs
-    else:
-        return None
-    whole = "the two" if len(twins) == 1 else "they"
-    return f"{what} {join_names(twins)}, so {whole} cannot be told apart"
+def _say_twins(
+    node: str, same_both: list[str], same_outputs: list[str], same_inputs: list[str]
+) -> str | None:
+    """The second halves of conditions (ii) and (iii); the lists hold the latent itself too."""
+    for what, group in (
+        ("reaches the same outputs and is reached by the same inputs as", same_both),
+        ("reaches the same outputs as", same_outputs),
+        ("is reached by the same inputs as", same_inputs),
+    ):
+        if len(group) > 1:
+            first = list(islice((other for other in group if other != node), MOST_NAMES))
+            whole = "the two" if len(group) == 2 else "they"
+            names = join_names(first, len(group) - 1)
+            return f"{what} {names}, so {whole} cannot be told apart"
+    return None
 
 
 def _say_spare(graph: nx.DiGraph, node: str) -> str | None:
     """A8, for one change: leave the latent out and join its parents to its children."""
     parents, children = list(graph.predecessors(node)), list(graph.successors(node))
-    new = sum(not graph.has_edge(parent, child) for parent in parents for child in children)
-    old = len(parents) + len(children)
-    if new > old:
-        return None
+    new, old, below_it = 0, len(parents) + len(children), set(children)
+    for parent in parents:
+        new += len(below_it.difference(graph.succ[parent]))
+        if new > old:
+            return None
     edges = "fewer" if new < old else "as few"
     does = f"does the same with {edges} edges"
     for side, what in ((children, "child"), (parents, "parent")):

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 import networkx as nx
 
-from rinn.errors import InputError
-from rinn.graphs import by_role
-from rinn.simulation.samples import lay_out
+from rinn.graphs import by_role, check_acyclic
 
 
 def modify_graph(graph: nx.DiGraph) -> nx.DiGraph:
@@ -43,28 +41,6 @@ def modify_graph(graph: nx.DiGraph) -> nx.DiGraph:
     role = dict(small.nodes(data="role"))
     small.remove_edges_from([(a, b) for a, b in small.edges if role[a] == role[b] != "latent"])
     return small
-
-
-def check_acyclic(graph: nx.DiGraph) -> None:
-    """Refuse a graph that is not a directed graph without cycles whose nodes have roles.
-
-    This is less than `graphs.check_graph` asks: inputs may have parents and outputs children,
-    since whether they do is what the assumptions are about.
-
-    Args:
-        graph: the graph; it is not changed.
-
-    Raises:
-        InputError: it is not such a graph.
-
-    Example:
-        >>> check_acyclic(nx.Graph())
-        Traceback (most recent call last):
-        rinn.errors.InputError: graph must be an nx.DiGraph, got Graph
-    """
-    if not graph.is_directed() or graph.is_multigraph():
-        raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}")
-    lay_out(graph)
 
 
 def above(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:

@@ -14,10 +14,10 @@ from math import comb
 
 import networkx as nx
 
-from rinn.causal.modified import above, check_acyclic
+from rinn.causal.modified import above
 from rinn.cells import quote
 from rinn.errors import InputError
-from rinn.graphs import by_role
+from rinn.graphs import by_role, check_acyclic
 
 MOST_STATEMENTS = 200_000
 
@@ -81,7 +81,7 @@ def list_statements(graph: nx.DiGraph, most_given: int = 0) -> tuple[Statement, 
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     others = max(0, len(inputs) + len(outputs) - 2)
     if most_given < 0:
-        raise InputError(f"most_given must be 0 or more, got {most_given}")
+        raise InputError(f"most_given must be 0 or more, got {most_given}; choose 0, 1 or 2")
     count = len(inputs) * len(outputs) * sum(comb(others, n) for n in range(most_given + 1))
     if count > MOST_STATEMENTS:
         raise InputError(
@@ -187,17 +187,18 @@ def _check_names(
     role: dict[str, str], x: str, given: frozenset[str], group: list[Statement]
 ) -> None:
     if role.get(x) != "input":
-        raise InputError(f"x must be an input of the graph, got {quote(x)}")
+        raise InputError(f"x must be an input of the graph, got {quote(x)}; name an input")
     for name in sorted(given):
         if name == x or role.get(name) not in ("input", "output"):
             raise InputError(
                 f"given must hold other inputs and outputs of the graph than {quote(x)}, got "
-                f"{quote(name)}"
+                f"{quote(name)}; leave it out"
             )
     for statement in group:
         if role.get(statement.y) != "output" or statement.y in given:
             raise InputError(
-                f"y must be an output of the graph that is not given too, got {quote(statement.y)}"
+                "y must be an output of the graph that is not given too, got "
+                f"{quote(statement.y)}; name another output"
             )
 
 

@@ -63,7 +63,9 @@ def name(
     from rinn.meaning.enrichment import name_genes
 
     if not 0 < alpha <= 1:
-        raise InputError(f"--alpha must be above 0 and at most 1, got {alpha:g}")
+        raise InputError(
+            f"--alpha must be above 0 and at most 1, got {alpha:g}; choose 0.05 or the like"
+        )
     place = out or (run / NAMES if run.is_dir() else run.with_suffix(".names.csv"))
     _check_place(place, force)
     graph = load_graph(_find_graph(run))
@@ -279,7 +281,9 @@ def _write(table: pd.DataFrame, out: Path) -> None:
     try:
         replace_file(out, table.to_csv(index=False).encode(errors="backslashreplace"))
     except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror}") from error
+        raise InputError(
+            f"cannot write {out}: {error.strerror}; name another file with --out"
+        ) from error
 
 
 def _warn(cautions: Iterable[str]) -> None:

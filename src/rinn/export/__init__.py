@@ -90,7 +90,9 @@ def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> 
     files = _find_export(kind).files(path)
     check_graph(graph)
     if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+        raise InputError(
+            f"cannot write {path}: the folder {path.parent} does not exist; create it first"
+        )
     for file in files:
         if file.is_dir():
             raise InputError(f"cannot write {file}: it is a folder; name a file in it")
@@ -136,7 +138,7 @@ dagitty, got 'dagity'; did you mean 'dagitty'?
     if source.is_dir() and not file.is_file():
         raise InputError(
             f"RUN must be a run folder that 'rinn fit' has finished, or a graph file, but {source} "
-            "has no graph.json"
+            "has no graph.json; name another folder or a graph file"
         )
     path = file.with_name(f"{file.stem}{export.suffix}") if out is None else Path(out)
     taken = [name for name in export.files(path) if os.path.lexists(name)]
@@ -153,6 +155,6 @@ def _find_export(kind: str) -> Export:
     if kind not in EXPORTS:
         raise InputError(
             f"format must be one of {', '.join(EXPORTS)}, got {kind!r}"
-            f"{suggest(kind, EXPORTS, listed=False)}"
+            f"{suggest(kind, EXPORTS, listed=False) or '; choose one of them'}"
         )
     return EXPORTS[kind]

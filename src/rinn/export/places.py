@@ -40,8 +40,10 @@ def _levels(graph: nx.DiGraph) -> list[list[str]]:
     for latent in latents_in_order(graph):
         above = [level[parent] for parent in graph.predecessors(latent) if parent in level]
         level[latent] = 1 + max(above, default=-1)
-    count = 1 + max(level.values(), default=-1)
-    return [[name for name in level if level[name] == number] for number in range(count)]
+    levels: list[list[str]] = [[] for _ in range(1 + max(level.values(), default=-1))]
+    for latent, number in level.items():
+        levels[number].append(latent)
+    return levels
 
 
 def _sort(columns: list[list[str]], graph: nx.DiGraph) -> list[list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -52,10 +51,10 @@ class Knowledge:
             ("--network-weight", self.network_weight),
         ):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (is_number and math.isfinite(value) and 0 < value <= MOST_WEIGHT):
+            if not (is_number and 0 < value <= MOST_WEIGHT):
                 raise InputError(
                     f"{name} must be a number above 0 and at most {MOST_WEIGHT:g}, in log odds, "
-                    f"got {value!r}"
+                    f"got {value!r}; choose a number in that range"
                 )
 
 
@@ -133,4 +132,7 @@ def _check_needed(knowledge: Knowledge, given: Mapping[str, str]) -> None:
         for word, name in options.items():
             if file not in given and getattr(knowledge, name) != getattr(usual, name):
                 file_word = "--" + file.replace("_", "-")
-                raise InputError(f"{word} must come with {file_word} FILE, but there is none")
+                raise InputError(
+                    f"{word} must come with {file_word} FILE, but there is none; name the file, or "
+                    f"leave {word} out"
+                )

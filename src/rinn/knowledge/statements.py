@@ -94,14 +94,10 @@ def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if top is None:
         return
     separator = max("\t,;", key=top.count)
-    names = [name.strip().lower() for name in next(csv.reader([top], delimiter=separator))]
+    names = [name.strip().lower() for name in _split(top, separator, lines)]
     _check_header(names, lines)
     for line in texts:
-        try:
-            fields = next(csv.reader([line], delimiter=separator, strict=True))
-        except csv.Error as error:
-            must = "have statements on lines of their own"
-            raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
+        fields = _split(line, separator, lines)
         if len(fields) > len(names):
             raise lines.reject(
                 f"have {len(names)} fields on each line, as its first line has",
@@ -109,6 +105,14 @@ def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 "put quotes around names that hold the separator",
             )
         yield f"line {lines.number}", dict(zip(names, map(str.strip, fields), strict=False))
+
+
+def _split(line: str, separator: str, lines: Lines) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as error:
+        must = "have statements on lines of their own"
+        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
 
 
 def _check_header(names: list[str], lines: Lines) -> None:
@@ -137,7 +141,10 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         with read(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
-            raise InputError(f"--prior ({path}) must be at most {MOST_BYTES >> 20} MiB of JSON")
+            raise InputError(
+                f"--prior ({path}) must be at most {MOST_BYTES >> 20} MiB of JSON, but it has "
+                "more; leave out statements"
+            )
         found = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
@@ -147,12 +154,14 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     except (ValueError, RecursionError, EOFError, zlib.error) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"--prior ({path}) must hold JSON, but it does not ({error})") from None
+        raise InputError(
+            f"--prior ({path}) must hold JSON, but it does not ({error}); write the file anew"
+        ) from None
     entries = found.get("statements") if isinstance(found, dict) else found
     if not isinstance(entries, list):
         raise InputError(
             f"--prior ({path}) must hold a list of statements, by itself or under 'statements', "
-            f"but it has none"
+            f"but it has none; put the statements into [ and ]"
         )
     for number, entry in enumerate(entries, 1):
         place = f"entry {number}"
@@ -161,7 +170,8 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for name in entry:
             if name not in FIELDS:
                 advice = f"leave it out{suggest(str(name), FIELDS, listed=False)}"
-                raise _reject(path, place, f"have {', '.join(FIELDS)}", f"has {name!r}", advice)
+                must = f"have {', '.join(FIELDS)}"
+                raise _reject(path, place, must, f"has {quote(name)}", advice)
         yield place, entry
 
 
@@ -203,7 +213,7 @@ def _read_weight(value: Any, place: str, path: Path) -> float | None:
         return None
     try:
         number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number <= MOST_WEIGHT:
         must = f"have a weight above 0 and at most {MOST_WEIGHT:g}, in log odds"

@@ -109,10 +109,13 @@ def enrich_latents(
     if background not in BACKGROUNDS:
         raise InputError(
             f"background must be one of {', '.join(BACKGROUNDS)}, got {background!r}"
-            f"{suggest(background, BACKGROUNDS, listed=False)}"
+            f"{suggest(background, BACKGROUNDS, listed=False) or '; choose one of them'}"
         )
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-        raise InputError(f"the least overlap must be a whole number of at least 1, got {least!r}")
+        raise InputError(
+            f"the least overlap must be a whole number of at least 1, got {least!r}; choose 2 or "
+            "the like"
+        )
     genes = name_genes(graph)
     universe = sets.genes
     pools = {side: _pool(graph, genes, side) for side in SIDES}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import networkx as nx
-
-from rinn.causal.assumptions import SAYS
+from rinn.causal.assumptions import check_assumptions
 from rinn.causal.latents import LatentFinding, explain_latents
 from rinn.report.contents import Contents
 from rinn.report.markup import Markup, clip, element, join, paragraph, table
@@ -34,22 +32,8 @@ DM_CAVEATS = (
     "Small changes of the data or of the two alphas can change the graph. Latents that would act "
     "on one another in a circle are shown as one.",
 )
-GRANTED = "taken for granted: the search looks for no other graphs"
-UNSEEN = "not checked: no table can show it; you must know it of your data"
-WITH_TABLES = "not checked here: 'rinn check RUN --x X --y Y' compares the graph with the tables"
-STANDING = {
-    "A2": GRANTED,
-    "A3": UNSEEN,
-    "A4": GRANTED,
-    "A5": UNSEEN,
-    "A6": WITH_TABLES,
-    "A7": WITH_TABLES,
-    "A8": "not proved: 'rinn check RUN' tries changes that might make the graph smaller",
-    "A9": "not proved: compare the test error with that of other models",
-    "A10": "not proved: another seed or a larger budget that finds the same graph speaks for it",
-}
 MOST_UNKNOWN = 40
-MOST_DIRECT = 5
+MOST_DETAIL = 400
 
 
 def say_caveats(contents: Contents) -> Markup:
@@ -67,8 +51,10 @@ def say_assumptions(contents: Contents) -> Markup:
     """List the assumptions that make the graph the true one, and which latents could be known."""
     findings = explain_latents(contents.graph)
     lost = [finding for finding in findings if not finding.identifiable or finding.spare]
-    own = {"A1": _say_first(findings), "A2": _say_second(contents.graph)}
-    rows = [(name, says, own.get(name) or STANDING[name]) for name, says in SAYS.items()]
+    rows = [
+        (one.name, one.says, one.status, clip(one.detail, MOST_DETAIL))
+        for one in check_assumptions(contents.graph)
+    ]
     intro = (
         "The graph is the true one if all ten of these hold. Most of them nobody can check from "
         "two tables."
@@ -76,33 +62,10 @@ def say_assumptions(contents: Contents) -> Markup:
     return join(
         [
             paragraph(intro),
-            table(("name", "assumes that", "here"), rows, "The ten assumptions"),
+            table(("name", "assumes that", "here", "why"), rows, "The ten assumptions"),
             _list_unknown(lost, len(findings)),
         ]
     )
-
-
-def _say_first(findings: tuple[LatentFinding, ...]) -> str:
-    lost = [finding for finding in findings if not finding.identifiable]
-    if not findings:
-        return "there is no latent"
-    if lost:
-        return f"broken: {len(lost)} of {len(findings)} latents are not identifiable (below)"
-    return f"holds in this graph: all {len(findings)} latents are identifiable"
-
-
-def _say_second(graph: nx.DiGraph) -> str | None:
-    """Name edges past all latents, which prior knowledge alone can draw."""
-    roles = graph.nodes(data="role")
-    direct = [
-        f"{clip(source)} → {clip(target)}"
-        for source, target in graph.edges
-        if roles[source] == "input" and roles[target] == "output"
-    ]
-    if not direct:
-        return None
-    more = f" and {len(direct) - MOST_DIRECT} more" if len(direct) > MOST_DIRECT else ""
-    return f"broken in this graph: no latent between {', '.join(direct[:MOST_DIRECT])}{more}"
 
 
 def _list_unknown(lost: list[LatentFinding], total: int) -> Markup | None:

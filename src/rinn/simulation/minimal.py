@@ -7,9 +7,9 @@ a few kinds: a graph that passes has no neighbour that is as small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 import networkx as nx
 
@@ -17,6 +17,7 @@ from rinn.simulation.samples import Layout, lay_out
 
 # Subsets of so many latents are all tried; above that, single additions, removals and swaps.
 EXACT_LATENTS = 9
+MOST_SHOWN = 6  # names in a sentence
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,28 @@ def is_minimal(graph: nx.DiGraph) -> bool:
     return find_smaller(graph) is None
 
 
-def find_smaller(graph: nx.DiGraph) -> str | None:
+def count_tries(graph: nx.DiGraph) -> int:
+    """Estimate how many choices `find_smaller` looks at for new connections.
+
+    Args:
+        graph: a graph whose nodes have roles.
+
+    Returns:
+        The number, which grows with the cube of the latents where these are densely connected.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a role.
+
+    Example:
+        >>> from rinn.simulation.paper import paper_graph
+        >>> count_tries(paper_graph())
+        2385
+    """
+    layout = lay_out(graph)
+    return sum(_count_tries(view) for view in (_look_forward(layout), _look_backward(layout)))
+
+
+def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None:
     """Name a change that keeps the graph's reach and does not raise its number of edges.
 
     Five kinds of change are tried: to drop a latent that joins nothing; to merge two latents with
@@ -63,6 +85,7 @@ def find_smaller(graph: nx.DiGraph) -> str | None:
 
     Args:
         graph: a graph whose nodes have roles.
+        most_tries: try the last two kinds only where `count_tries` is at most this.
 
     Returns:
         One sentence, or None where there is no such change.
@@ -77,17 +100,21 @@ def find_smaller(graph: nx.DiGraph) -> str | None:
     """
     layout = lay_out(graph)
     forward, backward = _look_forward(layout), _look_backward(layout)
-    changes: tuple[Callable[[], Iterator[str]], ...] = (
+    simple: tuple[Callable[[], Iterator[str]], ...] = (
         lambda: _find_idle(forward, "reaches no output"),
         lambda: _find_idle(backward, "is reached from no input"),
         lambda: _find_twins(forward, "reach the same outputs"),
         lambda: _find_twins(backward, "are reached from the same inputs"),
-        lambda: _find_shared(forward),
+        lambda: _find_shared(forward, backward),
+    )
+    tries = _count_tries(forward) + _count_tries(backward)
+    covers: tuple[Callable[[], Iterator[str]], ...] = (
         lambda: _find_recovered(forward, "children"),
         lambda: _find_recovered(backward, "parents"),
         lambda: _find_removable(forward, backward, "parents"),
         lambda: _find_removable(backward, forward, "children"),
     )
+    changes = simple if most_tries is not None and tries > most_tries else simple + covers
     return next((sentence for find in changes for sentence in find()), None)
 
 
@@ -134,14 +161,22 @@ def _find_twins(view: View, what: str) -> Iterator[str]:
             yield f"{view.names[twin]} and {view.names[node]} {what}"
 
 
-def _find_shared(view: View) -> Iterator[str]:
+def _count_tries(view: View) -> int:
+    """A node is looked at once, and again for each latent next to it that may be removed."""
+    latents = set(view.latents)
+    near = (sum(after in latents for after in following) for following in view.following)
+    return len(latents) * sum((1 + number) ** 2 for number in near)
+
+
+def _find_shared(view: View, other: View) -> Iterator[str]:
     """Two nodes with s >= 2 common children: 2 s edges, or s + 2 through a new latent."""
-    sets = {node: set(after) for node, after in enumerate(view.following) if len(after) > 1}
-    for one, other in combinations(sets, 2):
-        common = sorted(sets[one] & sets[other])
-        if len(common) > 1:
-            children = " ".join(view.names[node] for node in common)
-            yield f"{view.names[one]} and {view.names[other]} share the children {children}"
+    for one, after in enumerate(view.following):
+        shared = Counter(parent for child in after for parent in other.following[child])
+        for second in sorted(node for node, count in shared.items() if count > 1 and node > one):
+            common = sorted({*after} & {*view.following[second]})
+            children = " ".join(view.names[node] for node in common[:MOST_SHOWN])
+            children += f" and {len(common) - MOST_SHOWN} more" if len(common) > MOST_SHOWN else ""
+            yield f"{view.names[one]} and {view.names[second]} share the children {children}"
 
 
 def _find_recovered(view: View, side: str) -> Iterator[str]:
@@ -172,65 +207,69 @@ def _cheapest_cover(view: View, node: int, without: int = -1, keep: bool = True)
     out. With `keep` false the node's present cover does not count, so that ties show.
     """
     target = view.ends[node]
+    following = set(view.following[node])
     options = [
         latent
         for latent in view.latents
         if latent not in (node, without) and view.ends[latent] & ~target == 0
     ]
-    present = [place for place, latent in enumerate(options) if latent in view.following[node]]
+    present = [place for place, latent in enumerate(options) if latent in following]
     sets = [view.ends[latent] for latent in options]
-    start = sum(1 << place for place in present)
-    costs = (
-        _price_all(sets, target) if len(sets) <= EXACT_LATENTS else _price_near(sets, target, start)
-    )
-    tidy = len(view.following[node]) <= costs[start]  # an edge too many is no cover to keep
-    if not keep and tidy:
-        del costs[start]
-    return min(costs.values(), default=target.bit_count() + 1)
+    find_prices = _price_all if len(sets) <= EXACT_LATENTS else _price_near
+    price, best_other = find_prices(sets, target, present)
+    tidy = len(following) <= price  # an edge too many is no cover to keep
+    return best_other if not keep and tidy else min(price, best_other)
 
 
-def _price_all(sets: list[int], target: int) -> dict[int, int]:
-    """The cost of each choice of latents, a choice written as bits."""
+def _price_all(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+    """The cost of the present choice of latents, and the least cost of any other."""
     reached = [0] * (1 << len(sets))
     for choice in range(1, len(reached)):
         lowest = choice & -choice
         reached[choice] = reached[choice ^ lowest] | sets[lowest.bit_length() - 1]
-    return {
-        choice: choice.bit_count() + (target & ~ends).bit_count()
-        for choice, ends in enumerate(reached)
-    }
+    costs = [
+        choice.bit_count() + (target & ~ends).bit_count() for choice, ends in enumerate(reached)
+    ]
+    price = costs.pop(sum(1 << place for place in present))
+    return price, min(costs, default=target.bit_count() + 1)
 
 
-def _price_near(sets: list[int], target: int, start: int) -> dict[int, int]:
-    """The costs of a choice, of those one step from it, and of what greedy additions reach."""
-    members = [place for place in range(len(sets)) if start >> place & 1]
-    others = [place for place in range(len(sets)) if not start >> place & 1]
-    choices = {start, *(start ^ 1 << place for place in range(len(sets)))}
-    choices |= {start ^ 1 << out ^ 1 << new for out in members for new in others}
-    for begin in (0, start):
-        choices.add(_add_greedily(sets, begin))
-    return {
-        choice: choice.bit_count() + (target & ~_join(sets, choice)).bit_count()
-        for choice in choices
-    }
+def _price_near(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+    """The same, where the others are those one step away and what greedy additions reach."""
+    members = set(present)
+    others = [place for place in range(len(sets)) if place not in members]
+
+    def price(count: int, ends: int) -> int:
+        return count + (target & ~ends).bit_count()
+
+    covered = _join(sets[place] for place in present)
+    found = [price(len(present) + 1, covered | sets[new]) for new in others]
+    for out in present:
+        rest = _join(sets[place] for place in present if place != out)
+        found.append(price(len(present) - 1, rest))
+        found += [price(len(present), rest | sets[new]) for new in others]
+    for begin in ([], present):
+        choice = _add_greedily(sets, begin)
+        if set(choice) != members:
+            found.append(price(len(choice), _join(sets[place] for place in choice)))
+    return price(len(present), covered), min(found)
 
 
-def _add_greedily(sets: list[int], choice: int) -> int:
+def _add_greedily(sets: list[int], present: list[int]) -> list[int]:
     """Add the latent that saves most edges until none saves any."""
-    covered = _join(sets, choice)
+    choice, covered = list(present), _join(sets[place] for place in present)
     while True:
         gains = [(ends & ~covered).bit_count() for ends in sets]
         best = max(range(len(sets)), key=gains.__getitem__)
         if gains[best] < 2:
             return choice
-        choice |= 1 << best
+        choice.append(best)
         covered |= sets[best]
 
 
-def _join(sets: list[int], choice: int) -> int:
-    """All ends that a choice of latents leads to."""
+def _join(sets: Iterable[int]) -> int:
+    """All ends that some latents lead to."""
     ends = 0
-    for place, reached in enumerate(sets):
-        if choice >> place & 1:
-            ends |= reached
+    for reached in sets:
+        ends |= reached
     return ends
