@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.files import read_file, replace_file
 from rinn.graphs import ROLES, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
@@ -80,12 +80,7 @@ def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:
     """
     path = Path(path)
     decode = _by_suffix(path, {".json": _from_json, ".graphml": _from_graphml})
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"graph file {path} does not exist") from None
-    except OSError as error:
-        raise InputError(f"graph file {path} cannot be read: {error.strerror}") from error
+    content = read_file(path, f"graph file {path}")
     try:
         graph = decode(content)
         check_graph(graph)

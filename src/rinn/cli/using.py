@@ -274,10 +274,11 @@ def _check_place(out: Path, force: bool) -> None:
 
 
 def _write(table: pd.DataFrame, out: Path) -> None:
+    from rinn.delimited import encode_table
     from rinn.files import replace_file
 
     try:
-        replace_file(out, table.to_csv(index=False).encode(errors="backslashreplace"))
+        replace_file(out, encode_table(table))
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror}") from error
 

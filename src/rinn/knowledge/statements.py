@@ -16,6 +16,7 @@ from typing import Any
 
 from rinn.cells import quote
 from rinn.errors import InputError, suggest
+from rinn.files import check_file
 from rinn.readers.lines import Lines
 
 KINDS = ("must", "mustnot", "together", "apart", "level")
@@ -94,14 +95,10 @@ def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if top is None:
         return
     separator = max("\t,;", key=top.count)
-    names = [name.strip().lower() for name in next(csv.reader([top], delimiter=separator))]
+    names = [name.strip().lower() for name in _split(top, separator, lines)]
     _check_header(names, lines)
     for line in texts:
-        try:
-            fields = next(csv.reader([line], delimiter=separator, strict=True))
-        except csv.Error as error:
-            must = "have statements on lines of their own"
-            raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
+        fields = _split(line, separator, lines)
         if len(fields) > len(names):
             raise lines.reject(
                 f"have {len(names)} fields on each line, as its first line has",
@@ -125,6 +122,14 @@ def _check_header(names: list[str], lines: Lines) -> None:
         raise lines.reject(f"have the columns {', '.join(FIELDS[:3])} once", but, "mend that line")
 
 
+def _split(line: str, separator: str, lines: Lines) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as error:
+        must = "have statements on lines of their own"
+        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
+
+
 def _advise_header(name: str) -> str:
     if _find_kind(name) in KINDS:
         return f"put a line with those names above it, such as {','.join(FIELDS[:3])}"
@@ -132,6 +137,7 @@ def _advise_header(name: str) -> str:
 
 
 def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    check_file(path, f"--prior ({path})")
     try:
         read = gzip.open if path.suffix.lower() == ".gz" else open
         with read(path, "rb") as file:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
+from rinn.files import within_memory
 from rinn.preparing.clinical import load_annotation
 from rinn.preparing.settings import LOGS, PrepareSettings, Sources, find_format
 from rinn.readers import (
@@ -66,6 +67,11 @@ def read_sources(sources: Sources, settings: PrepareSettings) -> Readings:
     Raises:
         InputError: a file cannot be read, or is not what it should be.
     """
+    with within_memory("the tables to prepare"):
+        return _read_all(sources, settings)
+
+
+def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     mutations = _read_mutations(sources, settings)
     copy_number = _read_copy_number(sources)
     whole = _read_expression(sources, settings)

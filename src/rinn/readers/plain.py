@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from rinn.cells import Cells, parse_cell, quote, quote_some
+from rinn.cells import Cells, parse_cell, quote, quote_some, unguard_formula
 from rinn.delimited import find_separator
 from rinn.errors import InputError
 from rinn.readers.accounts import Account, Entry, Kind, Reading, note_some
@@ -122,7 +122,7 @@ def _read_some(
         raise InputError(f"text must be 'refuse' or 'drop', got {text!r}")
     lines = Lines(path, "table")
     records = _split_records(lines)
-    header = [name.strip() for name in next(records, [])]
+    header = [unguard_formula(name.strip()) for name in next(records, [])]
     places = _choose(header, columns, suffix, lines)
     ids: list[str] = []
     parsed: dict[int, list[float | None]] = {place: [] for place in places}
@@ -131,7 +131,7 @@ def _read_some(
             raise lines.reject(
                 f"have {len(header)} fields in each line", f"has {len(record)}", "mend that line"
             )
-        ids.append(record[0].strip())
+        ids.append(unguard_formula(record[0].strip()))
         for place in places:
             cell = record[place].strip()
             parsed[place].append(_read_change(cell) if suffix else parse_cell(cell))
