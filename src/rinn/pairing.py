@@ -17,6 +17,7 @@ from rinn.confounding import CovariateTable, code_covariates, load_covariates, m
 from rinn.errors import InputError
 from rinn.kinds import check_kinds, load_kinds
 from rinn.records import Data, Dropped
+from rinn.scales import check_range
 from rinn.tables import Table, load_table, make_table
 
 MIN_SAMPLES = 50
@@ -146,6 +147,8 @@ def pair_tables(
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
+    check_range(x_values, inputs, "X")
+    check_range(y_values, outputs, "Y")
     inputs, names = _tell_apart(inputs, outputs)
     told = kinds or {}
     own = tuple((new, told[old]) for new, old in zip(names, outputs, strict=True) if old in told)

@@ -16,7 +16,6 @@ from rinn.errors import InputError
 from rinn.readers.accounts import Account, Entry, Kind, Reading, note_some
 from rinn.readers.lines import Lines
 from rinn.readers.matrices import (
-    LARGEST,
     SCALES,
     Matrix,
     Options,
@@ -26,6 +25,7 @@ from rinn.readers.matrices import (
     mark_sequenced,
 )
 from rinn.readers.symbols import SymbolRules, check_unique
+from rinn.scales import LARGEST
 from rinn.tables import read_cells
 
 _NO_MUTATION = frozenset({"0", "0.0", "wt", "false"})
