@@ -27,7 +27,7 @@ class Data:
     `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
     None where the tables had none. `covariates` are of the same samples, where there are any.
     `y` is NaN where an output was not measured; `kinds` are those of outputs whose kind the user
-    named: number, binary or count.
+    named: number, binary or count. `notes` say how the tables were read, where that was not plain.
     """
 
     x: np.ndarray
@@ -38,6 +38,7 @@ class Data:
     dropped: tuple[Dropped, ...] = field(default=())
     covariates: Covariates | None = None
     kinds: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

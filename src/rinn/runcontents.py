@@ -55,7 +55,8 @@ def describe_run(
             "inputs": list(data.inputs),
             "outputs": list(data.outputs),
             "dropped": [entry.__dict__ for entry in data.dropped],
-        },
+        }
+        | ({"notes": list(data.notes)} if data.notes else {}),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
         | {"python": platform.python_version()},
         "device": {

@@ -64,7 +64,7 @@ def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = Fals
         (('TP53', 'EGFR'), ('a', 'b'), (2, 2))
     """
     path = Path(path)
-    return _check(read_cells(path, label), f"{label} ({path})", path, missing)
+    return check_cells(read_cells(path, label), f"{label} ({path})", path, missing=missing)
 
 
 def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
@@ -127,17 +127,36 @@ def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool =
     """
     prefix = label.lower()
     if isinstance(values, pd.DataFrame):
-        return _check(convert_frame(values, label, prefix), label, None, missing)
+        return check_cells(convert_frame(values, label, prefix), label, missing=missing)
     if not isinstance(values, np.ndarray):
         raise InputError(
             f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
             f"wrap it in pandas.DataFrame"
         )
-    return _check(convert_array(values, label, prefix), label, None, missing)
+    return check_cells(convert_array(values, label, prefix), label, missing=missing)
 
 
-def _check(cells: Cells, source: str, path: Path | None, missing: bool) -> Table:
-    """Refuse names that are empty or repeated, and values that are missing or infinite."""
+def check_cells(
+    cells: Cells, source: str, path: Path | None = None, *, missing: bool = False
+) -> Table:
+    """Refuse names that are empty or repeated, and values that are missing or infinite.
+
+    Args:
+        cells: what a table holds.
+        source: how errors call it.
+        path: the file that it is from.
+        missing: allow NaN.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: it is not a table of finite numbers with unique names.
+
+    Example:
+        >>> check_cells(Cells(np.eye(1), ("TP53",), ("a",)), "X").samples
+        ('a',)
+    """
     if not cells.columns:
         raise InputError(
             f"{source} must have a column of numbers, but it has none beside the sample ids; "

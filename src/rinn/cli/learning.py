@@ -228,7 +228,8 @@ def _fit(
     console = Terminal()
     tables = found.manifest["tables"]
     warned = warn_of_size(tables["samples"], len(tables["inputs"]))
-    for words in (*say_dropped(tables["dropped"]), *([warned] if warned else [])):
+    notes = (*tables.get("notes", ()), *say_dropped(tables["dropped"]))
+    for words in (*notes, *([warned] if warned else [])):
         console.print(words, markup=False, highlight=False)
     for words in found.manifest.get("covariates", {}).get("notes", ()):
         console.print(words, markup=False, highlight=False)

@@ -14,6 +14,7 @@ from rinn.cells import Cells, parse_cell, quote, quote_some, unguard_formula
 from rinn.delimited import find_separator
 from rinn.errors import InputError
 from rinn.readers.accounts import Account, Entry, Kind, Reading, note_some
+from rinn.readers.barcodes import parse_barcode
 from rinn.readers.lines import Lines
 from rinn.readers.matrices import (
     SCALES,
@@ -93,6 +94,9 @@ def load_table(
             f"{source} must have sample ids in its first column, but has none; call that column "
             f"'sample'"
         )
+    if genes_in_rows:
+        reason = "it has genes in rows and samples in columns: turned"
+        entries.append(Entry("noted", "files", 1, reason))
     rows, names = (
         (cells.columns, cells.samples) if genes_in_rows else (cells.samples, cells.columns)
     )
@@ -107,6 +111,37 @@ def load_table(
     scale = "as written" if kind else SCALES.get(found, "as written")
     reading = make_reading(matrix, found, Account(str(path), "table"), options, scale)
     return mark_sequenced(reading)
+
+
+def are_samples_above(path: Path, known: Collection[str]) -> bool:
+    r"""Say whether a text table has samples in its columns: most are TCGA barcodes or known.
+
+    Args:
+        path: the file; others than .csv, .tsv and .txt are not looked into.
+        known: sample ids of another table.
+
+    Returns:
+        True where more than half of the column names are samples.
+
+    Raises:
+        InputError: the file cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "expression.csv"
+        >>> _ = path.write_text(",s1,s2\nTP53,0.5,1.5\n")
+        >>> are_samples_above(path, ["s1", "s2"]), are_samples_above(path, ["s3"])
+        (True, False)
+    """
+    if not path.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+        return False
+    ids = {name for each in known for name in (each, parse_barcode(each).patient)}
+    header = [parse_barcode(name.strip()) for name in next(_split_records(Lines(path, "table")))]
+    found = [
+        each.patient.startswith("TCGA-") or not ids.isdisjoint((each.sample, each.patient))
+        for each in header[1:]
+    ]
+    return 2 * sum(found) > len(found)
 
 
 def _read_some(
