@@ -73,6 +73,13 @@ def test_prepare_refuses_pipes_before_it_reads_them(tmp_path, capsys, option):
     assert "must be a regular file, but it is a pipe" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("read", [lambda path: load_table(path, "X"), load_covariates])
+def test_a_pipe_of_the_shell_is_to_be_saved_to_a_file(tmp_path, read):
+    os.mkfifo(tmp_path / "63")
+    with pytest.raises(InputError, match="it is a pipe; save its content to a file first"):
+        read(tmp_path / "63")
+
+
 def test_files_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(InputError, match=r"^X must be an existing file, but there is none"):
         check_file(tmp_path / "none", "X")

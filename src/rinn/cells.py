@@ -175,10 +175,9 @@ def check_names(names: Iterable[str], source: str, what: str) -> None:
         InputError: a name holds such a character.
 
     Example:
-        >>> check_names(["TP53", "a\rb"], "X", "column")
+        >>> check_names(["TP53", "a\rb"], "X", "column")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        rinn.errors.InputError: X must have names without control characters, but a column is \
-called 'a\rb'; rename it
+        rinn.errors.InputError: X must have names without control characters, ... 'a\rb'; rename it
     """
     wrong = next((name for name in names if _UNWRITABLE.search(name)), None)
     if wrong is not None:

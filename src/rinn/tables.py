@@ -18,7 +18,7 @@ from pyarrow import parquet
 from rinn.cells import Cells, check_names, find_repeated, name_place, quote, quote_some
 from rinn.delimited import find_separator, read_delimited
 from rinn.errors import InputError
-from rinn.files import check_memory, read_file, unpack_gzip, within_memory
+from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 from rinn.frames import convert_array, convert_frame
 
 
@@ -89,6 +89,8 @@ def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
     """
     path = Path(path)
     source = f"{label} ({path})"
+    if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
+        check_file(path, source)
     name = path.name.lower()
     suffix = next((known for known in READERS if name.removesuffix(".gz").endswith(known)), None)
     if suffix is None or (name.endswith(".gz") and suffix not in _TEXT_SUFFIXES):

@@ -26,7 +26,7 @@ from rinn.cells import (
 )
 from rinn.delimited import find_separator
 from rinn.errors import InputError
-from rinn.files import read_file, unpack_gzip, within_memory
+from rinn.files import check_file, read_file, unpack_gzip, within_memory
 from rinn.tables import read_parquet
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
@@ -91,14 +91,16 @@ def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
         (('a', 'b'), [61.0, nan], ['lung', 'skin'])
     """
     path = Path(path)
+    source = f"{LABEL} ({path})"
+    if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
+        check_file(path, source)
     name = path.name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix not in SUFFIXES or (name.endswith(".gz") and suffix == ".parquet"):
         raise InputError(
-            f"{LABEL} ({path}) must be a file that ends in one of {', '.join(SUFFIXES)} (the first "
+            f"{source} must be a file that ends in one of {', '.join(SUFFIXES)} (the first "
             f"three also with .gz), but it is called {quote(path.name)}; save it as .csv"
         )
-    source = f"{LABEL} ({path})"
     with within_memory(source):
         content = read_file(path, source)
         if name.endswith(".gz"):
