@@ -473,7 +473,7 @@ class TestTruth:
     def test_missing(self, data, tmp_path, refuse):
         truth = tmp_path / "none.json"
         said = refuse(*fit_words(data, tmp_path / "run", "--truth", truth))
-        assert "none.json does not exist" in said
+        assert "none.json must be an existing file" in said
         assert not (tmp_path / "run").exists()
 
 
@@ -524,7 +524,7 @@ class TestScore:
     def test_not_a_run(self, data, tmp_path, refuse):
         truth = data / "truth.json"
         assert "no readable manifest.json" in refuse("score", tmp_path, "--truth", truth)
-        assert "does not exist" in refuse("score", tmp_path / "a.json", "--truth", truth)
+        assert "must be an existing file" in refuse("score", tmp_path / "a.json", "--truth", truth)
         assert not list(tmp_path.iterdir())
 
     def test_unfinished_run(self, data, fitted, tmp_path, refuse):

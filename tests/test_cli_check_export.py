@@ -110,7 +110,7 @@ class TestUnreadableGraph:
     @pytest.mark.parametrize(
         ("name", "why"),
         [
-            ("none.json", "none.json does not exist"),
+            ("none.json", "none.json must be an existing file"),
             ("none", "must end in .json or .graphml"),
             (LONG, "File name too long"),
             ("", "graph.json"),

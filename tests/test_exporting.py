@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ndex2.cx2 import RawCX2NetworkFactory, SIFToCX2NetworkFactory
 
+from rinn.cells import unguard_formula
 from rinn.errors import InputError
 from rinn.export import EXPORTS, export_graph, export_path
 from rinn.graphfiles import load_graph, write_graph
@@ -151,6 +152,7 @@ def read_nodes(path):
 def read_csv(path):
     names = dict.fromkeys(["source", "target"], str)
     table = pd.read_csv(path, dtype=names, keep_default_na=False, na_values={"weight": ""})
+    table = table.map(lambda cell: unguard_formula(cell) if isinstance(cell, str) else cell)
     graph = nx.DiGraph()
     for row in table.to_dict("records"):
         graph.add_node(row["source"], role=row["source_role"])
@@ -546,6 +548,6 @@ def test_export_refuses(tmp_path):
         export_graph(make_graph([("a", "b"), ("b", "a")]), tmp_path / "graph.dot", "dot")
     with pytest.raises(InputError, match=r"RUN must be a run folder .* has no graph\.json"):
         export_path(tmp_path, "dot")
-    with pytest.raises(InputError, match=r"gone\.json does not exist"):
+    with pytest.raises(InputError, match=r"gone\.json must be an existing file"):
         export_path(tmp_path / "gone.json", "dot")
     assert os.listdir(tmp_path) == []

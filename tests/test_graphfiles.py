@@ -311,10 +311,12 @@ def test_a_doctype_in_another_encoding_is_seen(tmp_path):
 
 
 def test_load_refuses_what_it_cannot_read(tmp_path):
-    with pytest.raises(InputError, match=r"graph file .*gone\.json does not exist"):
+    with pytest.raises(InputError, match=r"graph file .*gone\.json must be an existing file"):
         load_graph(tmp_path / "gone.json")
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(InputError, match=r"graph file .*folder\.json cannot be read: "):
+    with pytest.raises(
+        InputError, match=r"graph file .*folder\.json must be a file, but it is a folder"
+    ):
         load_graph(tmp_path / "folder.json")
 
 

@@ -53,6 +53,64 @@ def test_few_matches_are_noted():
     assert data.dropped[0] == Dropped("X", "s60", reason)
 
 
+def write_tables(folder, x, y):
+    x.to_csv(folder / "x.csv")
+    y.to_csv(folder / "y.csv")
+    return folder / "x.csv", folder / "y.csv"
+
+
+def make_frames(genes, others):
+    rng = np.random.default_rng(0)
+    ids = number(range(60))
+    return (pd.DataFrame(rng.normal(size=(60, len(n))), ids, n) for n in (genes, others))
+
+
+@pytest.mark.parametrize("turned", ["X", "Y"])
+@pytest.mark.parametrize("shared", [0, 3])
+def test_a_table_with_its_samples_in_columns_is_turned(tmp_path, turned, shared):
+    x, y = make_frames(number(range(4), "g"), number(range(4 - shared, 30), "g"))
+    expected = load_data(*write_tables(tmp_path, x, y))
+    given = write_tables(tmp_path, x.T if turned == "X" else x, y.T if turned == "Y" else y)
+    found = load_data(*given)
+    assert (found.inputs, found.outputs) == (expected.inputs, expected.outputs)
+    assert found.samples == expected.samples
+    np.testing.assert_array_equal(found.y, expected.y)
+    np.testing.assert_array_equal(found.x, expected.x)
+    other = "Y" if turned == "X" else "X"
+    note = f"{turned} was turned: its samples are in columns, as the sample ids of {other} show"
+    assert found.notes == (note,)
+    assert expected.notes == ()
+
+
+def test_repeated_genes_of_a_turned_table_are_columns_that_repeat(tmp_path):
+    x, y = make_frames(["a", "b"], ["c", "d"])
+    paths = write_tables(tmp_path, x, y.T.set_axis(["c", "c"]))
+    with pytest.raises(InputError, match=r"^Y .* must have unique column names, but repeats 'c'"):
+        load_data(*paths)
+
+
+def test_tables_that_could_both_be_turned_are_left_and_refused(tmp_path):
+    genes = number(range(60), "g")
+    x, y = make_frames(genes, genes)
+    paths = write_tables(tmp_path, x, y.T)
+    with pytest.raises(InputError, match=r"in both tables, and give each sample a row of its own$"):
+        load_data(*paths)
+    x, y = make_frames(["a", "b", "c"], ["d", "e"])
+    with pytest.raises(InputError, match="alike in both tables, and give each sample a row of"):
+        load_data(*write_tables(tmp_path, x.T, y.T))
+
+
+def test_as_many_columns_as_rows_without_ids_is_a_hint(tmp_path):
+    x = make(60)
+    y = Table(np.zeros((2, 60)), tuple(number(range(60))))
+    reject(
+        x,
+        y,
+        "X and Y must have the same number of rows unless both have sample ids, but X has 60 and Y "
+        "has 2; give each sample a row, as one table seems to have its samples in columns",
+    )
+
+
 def test_no_match():
     reject(
         make(60, ids=number(range(60), "TCGA-")),

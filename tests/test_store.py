@@ -9,7 +9,7 @@ from networks import make_trials, small_problem
 from rinn.cohorts import Trainer, plan_cohorts
 from rinn.errors import InputError
 from rinn.search import run_search
-from rinn.store import load_kept, load_manifest, open_run, save_kept
+from rinn.store import RunFolder, load_kept, load_manifest, open_run, save_kept
 
 MANIFEST = {
     "format": 1,
@@ -259,3 +259,9 @@ def test_numbers_that_json_lacks_are_refused(tmp_path):
     with open_run(tmp_path / "run", MANIFEST, []) as run, pytest.raises(ValueError, match="JSON"):
         run.write_json("scores.json", {"loss": float("nan")})
     assert not (tmp_path / "run" / "scores.json").exists()
+
+
+def test_json_keeps_bytes_of_a_path_that_are_no_text(tmp_path):
+    value = {"command": ["fit", "bad\udcff.csv", "µ"]}
+    RunFolder(tmp_path, []).write_json("manifest.json", value)
+    assert json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8")) == value

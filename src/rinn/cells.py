@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from rinn.errors import InputError
 
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "#n/a", "#na", "<na>")
 WORDS = {"true": 1.0, "false": 0.0} | dict.fromkeys(_MISSING, math.nan)
+# Control characters but tab and newline, lone surrogates, byte order marks, and what XML 1.0
+# cannot hold: not every file that we write could give these back.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_FORMULA_STARTS = frozenset("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
+_PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ID_HEADERS = frozenset(
     {
         "barcode",
@@ -157,6 +163,64 @@ def find_repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
+def check_names(names: Iterable[str], source: str, what: str) -> None:
+    r"""Refuse names that no file could give back: with control characters, or no Unicode.
+
+    Args:
+        names: any texts; tabs and newlines may be in them.
+        source: how errors call the table.
+        what: what is named, such as "column".
+
+    Raises:
+        InputError: a name holds such a character.
+
+    Example:
+        >>> check_names(["TP53", "a\rb"], "X", "column")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        rinn.errors.InputError: X must have names without control characters, ... 'a\rb'; rename it
+    """
+    wrong = next((name for name in names if _UNWRITABLE.search(name)), None)
+    if wrong is not None:
+        raise InputError(
+            f"{source} must have names without control characters, but a {what} is called "
+            f"{quote(wrong)}; rename it"
+        )
+
+
+def guard_formula(text: str) -> str:
+    """Write text so that no spreadsheet takes it for a formula: with a quote before it.
+
+    A formula begins with = + - @, a tab or a carriage return and goes on. Plain numbers are none.
+
+    Args:
+        text: of a cell, or the name of a column.
+
+    Returns:
+        The text, with one more ' before a formula; `unguard_formula` takes it away.
+
+    Example:
+        >>> [guard_formula(text) for text in ("TP53", "-", "-1.5", "=1+1", "'=1+1")]
+        ['TP53', '-', '-1.5', "'=1+1", "''=1+1"]
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def unguard_formula(text: str) -> str:
+    """Read what `guard_formula` wrote.
+
+    Args:
+        text: of a cell, or the name of a column.
+
+    Returns:
+        The text without the ' before a formula.
+
+    Example:
+        >>> [unguard_formula(text) for text in ("TP53", "'-", "5'-FU", "'=1+1", "''=1+1")]
+        ['TP53', "'-", "5'-FU", '=1+1', "'=1+1"]
+    """
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
+
+
 def reject_text(source: str, column: str, place: str, text: str) -> InputError:
     """Make the error for text in a column of numbers.
 
@@ -197,3 +261,9 @@ def name_place(row: int, lines: Sequence[int] | None, samples: Sequence[str] | N
     """
     place = f"row {row + 1}" if lines is None else f"line {lines[row]}"
     return place if samples is None else f"{place} (sample {quote(samples[row])})"
+
+
+def _is_formula(text: str) -> bool:
+    """Whether text, but for quotes before it, is one that a spreadsheet would evaluate."""
+    bare = text.lstrip("'")
+    return len(bare) > 1 and bare[0] in _FORMULA_STARTS and not _PLAIN_NUMBER.fullmatch(bare)

@@ -1,25 +1,30 @@
-"""Read the text of one comma, tab or semicolon separated table."""
+"""Tables as text with commas, tabs or semicolons between their fields: read and written."""
 
 from __future__ import annotations
 
 import csv
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from rinn.cells import (
     WORDS,
     Cells,
+    guard_formula,
     is_all_text,
     is_id_header,
     name_place,
     parse_cell,
     quote,
     reject_text,
+    unguard_formula,
 )
 from rinn.errors import InputError
 
@@ -45,6 +50,8 @@ def read_delimited(text: str, separator: str, source: str, prefix: str) -> Cells
     has no header and the columns are called `{prefix}0`, `{prefix}1`, and so on. The first column
     holds sample ids if its header is empty or a word such as `sample`, `id` or `barcode`, if the
     header is one field shorter than the rows (as R writes it), or if each of its cells is text.
+    Names are read without space around them, and without a ' that guards a spreadsheet from a
+    formula.
 
     Args:
         text: the whole table.
@@ -88,6 +95,62 @@ def find_separator(text: str) -> str:
     return max("\t,;", key=count_fields)
 
 
+def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None = None) -> bytes:
+    r"""Write a table as text, so that spreadsheets take none of its text for a formula.
+
+    Args:
+        table: its index is left out.
+        separator: the character between two fields.
+        digits: how numbers are written, such as "%.6g"; by default in full.
+
+    Returns:
+        The file's content.
+
+    Example:
+        >>> encode_table(pd.DataFrame({"name": ["TP53", "=1+1"], "-": [-1.5, 2.0]}))
+        b"name,-\nTP53,-1.5\n'=1+1,2.0\n"
+    """
+    safe = _map_text(table, guard_formula)
+    text = safe.to_csv(index=False, sep=separator, float_format=digits, lineterminator="\n")
+    return text.encode("utf-8", "backslashreplace")
+
+
+def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
+    """Read what `encode_table` wrote; only empty cells are missing, NA is a name.
+
+    Args:
+        path: the file, with commas between its fields.
+        how: more for `pandas.read_csv`, such as the columns that are text.
+
+    Returns:
+        The table.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no such table.
+    """
+    table = pd.read_csv(path, keep_default_na=False, na_values=[""], **how)
+    return _map_text(table, unguard_formula)
+
+
+def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Change the text of a table: its cells and the names of its columns."""
+
+    def change_text(cell: Any) -> Any:
+        return change(cell) if isinstance(cell, str) else cell
+
+    changed = table.copy(deep=False)
+    for place in range(table.shape[1]):
+        column = table.iloc[:, place]
+        if not pd.api.types.is_numeric_dtype(column):
+            changed.isetitem(place, column.map(change_text).array)
+    return changed.set_axis([change_text(name) for name in table.columns], axis=1)
+
+
+def _read_name(text: str) -> str:
+    return unguard_formula(text.strip())
+
+
 def _find_layout(text: str, separator: str, source: str, prefix: str) -> _Layout:
     """Read the first two records, and decide on the header."""
     records = _split_records(text, separator, source)
@@ -97,7 +160,7 @@ def _find_layout(text: str, separator: str, source: str, prefix: str) -> _Layout
     if _looks_like_data(top):
         names = tuple(f"{prefix}{number}" for number in range(len(top)))
         return _Layout(names, top[0], _trim(text, top), 0, separator, source)
-    header = tuple(name.strip() for name in top)
+    header = tuple(map(_read_name, top))
     _, first = next(records, (0, None))
     if first is None:
         raise InputError(
@@ -170,7 +233,7 @@ def _read_fast(layout: _Layout) -> Cells | None:
     is_sure = is_id_header(layout.header[0]) or is_all_text(ids)
     if not is_sure or not np.isfinite(values).all():
         return None
-    samples = tuple(name.strip() for name in ids) if has_ids else None
+    samples = tuple(map(_read_name, ids)) if has_ids else None
     return Cells(values, layout.header[has_ids:], samples)
 
 
@@ -178,7 +241,7 @@ def _read_carefully(layout: _Layout) -> Cells:
     """Read a table cell by cell, and say on which line it goes wrong."""
     begins = [(line, fields[0]) for line, fields in _split_rows(layout)]
     lines = tuple(line for line, _ in begins)
-    ids = tuple(cell.strip() for _, cell in begins)
+    ids = tuple(_read_name(cell) for _, cell in begins)
     has_ids = is_id_header(layout.header[0]) or is_all_text(ids)
     samples = ids if has_ids else None
     columns = layout.header[has_ids:]

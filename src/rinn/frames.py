@@ -10,6 +10,7 @@ import pandas as pd
 
 from rinn.cells import (
     Cells,
+    check_names,
     find_repeated,
     is_all_text,
     is_id_header,
@@ -126,6 +127,7 @@ def find_names(table: Any, label: str) -> tuple[str, ...] | None:
             f"{label} must have unique column names, but repeats {quote_some(repeated)}; rename "
             f"or remove the copies"
         )
+    check_names(names, label, "column")
     if len(names) > 1 and is_id_header(names[0]):
         raise InputError(
             f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "

@@ -20,7 +20,7 @@ import pandas as pd
 
 from rinn.cells import find_repeated, quote
 from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.files import read_file, replace_file
 from rinn.graphs import ROLES, check_acyclic, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
@@ -132,16 +132,7 @@ def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> 
 
 
 def _read_bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"graph file {path} does not exist; check its name") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"graph file {path} cannot be read: {reason}; check its name and permissions"
-        ) from error
+    content = read_file(path, f"graph file {path}")
     if len(content) > MOST_BYTES:
         raise InputError(
             f"graph file {path} must have at most {MOST_BYTES >> 20} MiB, but it has more; leave "

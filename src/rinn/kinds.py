@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rinn.cells import quote, quote_some
+from rinn.cells import quote, quote_some, unguard_formula
 from rinn.errors import InputError, suggest
 from rinn.likelihoods import BINARY, COUNT, KINDS, MIXED, NUMBER
 from rinn.readers.lines import Lines
@@ -182,16 +182,23 @@ def load_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
     texts = (line for line in lines if line.strip())
     top = next(texts, "")
     separator = max("\t,;", key=top.count)
-    name_at, kind_at = _find_places(next(csv.reader([top], delimiter=separator), []), lines)
+    name_at, kind_at = _find_places(_split(top, separator, lines), lines)
     for line in texts:
-        fields = next(csv.reader([line], delimiter=separator))
+        fields = _split(line, separator, lines)
         if len(fields) <= max(name_at, kind_at):
             raise lines.reject("have an output and its kind", "has fewer fields", "add them")
-        name = fields[name_at].strip()
+        name = unguard_formula(fields[name_at].strip())
         if name in found:
             raise lines.reject("name each output once", f"has {quote(name)} again", "remove it")
         found[name] = fields[kind_at].strip().lower()
     return found
+
+
+def _split(line: str, separator: str, lines: Lines) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error as error:
+        raise lines.reject("be a table", f"cannot be split ({error})", "mend that line") from None
 
 
 def _find_places(header: Sequence[str], lines: Lines) -> tuple[int, int]:

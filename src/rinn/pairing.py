@@ -7,17 +7,19 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rinn.cells import find_repeated, quote, quote_some
+from rinn.cells import Cells, find_repeated, quote, quote_some
 from rinn.confounding import CovariateTable, code_covariates, load_covariates, make_covariates
 from rinn.errors import InputError
 from rinn.kinds import check_kinds, load_kinds
 from rinn.records import Data, Dropped
-from rinn.tables import Table, load_table, make_table
+from rinn.scales import check_range
+from rinn.tables import Table, check_cells, make_table, read_cells
 
 MIN_SAMPLES = 50
 FEWEST_VALUES = 10  # of an output that is missing in other samples
@@ -31,7 +33,8 @@ def load_data(
 ) -> Data:
     r"""Read X and Y from two files, and covariates from a third, and match their samples.
 
-    Cells of Y may be empty.
+    Cells of Y may be empty. One of the two may have its samples in columns, if these bear the ids
+    of the other's rows: it is turned, and the notes of the result say so.
 
     Args:
         x_path: the table of inputs, such as mutations; `load_table` says in which formats.
@@ -56,11 +59,12 @@ def load_data(
         (('TP53',), ('CDKN1A',), ('s0', 's1'))
     """
     covariates = None if covariates_path is None else load_covariates(covariates_path)
-    y = load_table(y_path, "Y", missing=True)
+    x, y, notes = _load_two(Path(x_path), Path(y_path))
     kinds = None
     if kinds_path is not None:
         kinds = check_kinds(load_kinds(kinds_path), y.columns, f"--kinds ({kinds_path})")
-    return pair_tables(load_table(x_path, "X"), y, covariates=covariates, kinds=kinds)
+    data = pair_tables(x, y, covariates=covariates, kinds=kinds)
+    return replace(data, notes=(*notes, *data.notes))
 
 
 def as_data(
@@ -148,6 +152,8 @@ def pair_tables(
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
     x_values, inputs, copies = _drop_copies(x_values, inputs)
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
+    check_range(x_values, inputs, "X")
+    check_range(y_values, outputs, "Y")
     y_values, notes = (y_values, ()) if kinds else _recode_pairs(y_values)
     inputs, names = _tell_apart(inputs, outputs)
     told = kinds or {}
@@ -187,6 +193,46 @@ def fingerprint(data: Data) -> dict[str, str]:
     if data.kinds:
         contents["kinds"] = json.dumps(sorted(data.kinds)).encode()
     return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+
+
+def _load_two(x_path: Path, y_path: Path) -> tuple[Table, Table, tuple[str, ...]]:
+    """Read X and Y, and turn the one that has its samples in columns."""
+    x, y = read_cells(x_path, "X"), read_cells(y_path, "Y")
+    turned = _find_turned(x, y)
+    notes = tuple(
+        f"{label} was turned: its samples are in columns, as the sample ids of {other} show"
+        for label, other in (("X", "Y"), ("Y", "X"))
+        if label == turned
+    )
+    x, y = (_turn(x) if turned == "X" else x), (_turn(y) if turned == "Y" else y)
+    x_table = check_cells(x, f"X ({x_path})", x_path)
+    return x_table, check_cells(y, f"Y ({y_path})", y_path, missing=True), notes
+
+
+def _find_turned(x: Cells, y: Cells) -> str | None:
+    """Which table has the samples of the other in its columns: X, Y, or None where it is unclear.
+
+    Genes may be in both tables too, so that the columns of either are rows of the other. Then the
+    samples are those names that make up at least half of the rows and half of the columns.
+    """
+    if x.samples is None or y.samples is None or set(x.samples) & set(y.samples):
+        return None
+    pairs = {"X": (x.columns, y.samples), "Y": (y.columns, x.samples)}
+    shared = {label: len(set(names) & set(ids)) for label, (names, ids) in pairs.items()}
+    for most in (min, max):
+        found = [
+            label
+            for label, (names, ids) in pairs.items()
+            if 2 * shared[label] >= most(len(names), len(ids))
+        ]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _turn(cells: Cells) -> Cells:
+    values = np.ascontiguousarray(np.transpose(cells.values))
+    return Cells(values, cells.samples or (), cells.columns)
 
 
 def _pair_three(
@@ -278,9 +324,12 @@ def _match_samples(
     x_rows = [row for row, sample in enumerate(x.samples) if sample in y_row]
     samples = tuple(x.samples[row] for row in x_rows)
     if not samples:
+        advice = "write the ids alike in both tables"
+        if {*x.columns, *x.samples} & {*y.columns, *y.samples}:
+            advice += ", and give each sample a row of its own"
         raise InputError(
             f"X and Y must share sample ids, but no id of X (such as {quote(x.samples[0])}) is in "
-            f"Y (such as {quote(y.samples[0])}); write the ids alike in both tables"
+            f"Y (such as {quote(y.samples[0])}); {advice}"
         )
     return x_rows, [y_row[sample] for sample in samples], samples, _list_unmatched(x, y, samples)
 
@@ -288,10 +337,12 @@ def _match_samples(
 def _check_rows(x: Table, y: Table) -> None:
     """Refuse different row counts where rows can only be matched by position."""
     if len(x.values) != len(y.values):
+        advice = "remove the extra rows, or give both tables a first column called 'sample'"
+        if len(x.columns) == len(y.values) or len(y.columns) == len(x.values):
+            advice = "give each sample a row, as one table seems to have its samples in columns"
         raise InputError(
             f"X and Y must have the same number of rows unless both have sample ids, but X has "
-            f"{len(x.values)} and Y has {len(y.values)}; remove the extra rows, or give both "
-            f"tables a first column called 'sample'"
+            f"{len(x.values)} and Y has {len(y.values)}; {advice}"
         )
 
 

@@ -27,7 +27,7 @@ class Data:
     `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
     None where the tables had none. `covariates` are of the same samples, where there are any.
     `y` is NaN where an output was not measured; `kinds` are those of outputs whose kind the user
-    named: number, binary or count. `notes` are sentences about how the tables were read.
+    named: number, binary or count. `notes` say how the tables were read, where that was not plain.
     """
 
     x: np.ndarray

@@ -36,6 +36,7 @@ from rinn.report import write_report
 from rinn.runcontents import describe_prior, describe_run, fingerprint_plan, write_fit
 from rinn.runscores import score_folder
 from rinn.store import MANIFEST, RunFolder, load_manifest, open_run
+from rinn.terminal import Terminal
 
 SECONDS_BETWEEN_TABLES = 2.0
 NULL = "null.json"
@@ -92,7 +93,7 @@ def fit_run(
         InputError: before anything is written.
         KeyboardInterrupt: after what was trained is saved.
     """
-    console = console or Console(stderr=True)
+    console = console or Terminal(stderr=True)
     data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
     problem, trials = plan_run(data, settings)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rinn.cells import quote
+from rinn.errors import InputError
+
+LARGEST = 1e30  # squares of values, and float32, have room above and below
+LEAST_SPREAD = 1e-30
 LIMIT = 10.0  # robust standard deviations: values beyond weigh too much in any fit
 TRIMMED = 0.02  # share of the values at either end that the robust standard deviation leaves out
 NORMAL_RANGE = 4.107  # from the 2 % to the 98 % quantile of a standard normal distribution
@@ -26,6 +32,39 @@ class Scale:
     def undo(self, values: np.ndarray) -> np.ndarray:
         """Bring [sample, column] values back into the user's units."""
         return values * self.spread + self.centre
+
+
+def check_range(values: np.ndarray, columns: Sequence[str], label: str) -> None:
+    """Refuse columns whose errors would not fit into floating-point numbers.
+
+    Args:
+        values: [sample, column]; NaN where unknown.
+        columns: their names.
+        label: how errors call the table.
+
+    Raises:
+        InputError: a column has values beyond 1e30, or differs by less than 1e-30.
+
+    Example:
+        >>> check_range(np.array([[0.0], [1e160]]), ["reads"], "Y")
+        Traceback (most recent call last):
+        rinn.errors.InputError: Y must have values up to 1e+30, but column 'reads' has 1e+160; \
+give it in another unit
+    """
+    highest, lowest = np.fmax.reduce(values, axis=0), np.fmin.reduce(values, axis=0)  # [column]
+    for column, most, least in zip(columns, highest.tolist(), lowest.tolist(), strict=True):
+        extreme = most if abs(most) >= abs(least) else least
+        if abs(extreme) > LARGEST:
+            raise InputError(
+                f"{label} must have values up to {LARGEST:g}, but column {quote(column)} has "
+                f"{extreme:g}; give it in another unit"
+            )
+        if 0 < most - least < LEAST_SPREAD:
+            raise InputError(
+                f"{label} must have values that differ by at least {LEAST_SPREAD:g}, but those of "
+                f"column {quote(column)} lie between {least:g} and {most:g}; give it in another "
+                f"unit"
+            )
 
 
 def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:

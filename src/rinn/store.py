@@ -27,6 +27,7 @@ from safetensors import safe_open
 from rinn.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.config import Trial, read_net
 from rinn.curves import NO_CURVE
+from rinn.delimited import encode_table
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.nets.redundant import Weights
@@ -78,11 +79,12 @@ class RunFolder:
     def write_json(self, name: str, value: dict[str, Any]) -> None:
         """Write a JSON file of the run."""
         text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        replace_file(self.folder / name, text.encode())
+        # Bytes of a path that are not UTF-8 become escapes, which JSON gives back.
+        replace_file(self.folder / name, text.encode("utf-8", "backslashreplace"))
 
     def write_table(self, name: str, table: pd.DataFrame) -> None:
         """Write a CSV file of the run."""
-        replace_file(self.folder / name, table.to_csv(index=False).encode())
+        replace_file(self.folder / name, encode_table(table))
 
     def discard_work(self) -> None:
         """Remove the networks that were not kept, once everything else is written."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import zipfile
@@ -16,9 +15,10 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from rinn.cells import Cells, find_repeated, name_place, quote, quote_some
+from rinn.cells import Cells, check_names, find_repeated, name_place, quote, quote_some
 from rinn.delimited import find_separator, read_delimited
 from rinn.errors import InputError
+from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 from rinn.frames import convert_array, convert_frame
 
 
@@ -64,7 +64,7 @@ def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = Fals
         (('TP53', 'EGFR'), ('a', 'b'), (2, 2))
     """
     path = Path(path)
-    return _check(read_cells(path, label), f"{label} ({path})", path, missing)
+    return check_cells(read_cells(path, label), f"{label} ({path})", path, missing=missing)
 
 
 def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
@@ -89,6 +89,8 @@ def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
     """
     path = Path(path)
     source = f"{label} ({path})"
+    if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
+        check_file(path, source)
     name = path.name.lower()
     suffix = next((known for known in READERS if name.removesuffix(".gz").endswith(known)), None)
     if suffix is None or (name.endswith(".gz") and suffix not in _TEXT_SUFFIXES):
@@ -96,12 +98,13 @@ def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
             f"{source} must be a file that ends in one of {', '.join(READERS)} (the first three "
             f"also with .gz), but it is called {quote(path.name)}; save it as .csv"
         )
-    content = _read_bytes(path, source)
-    if name.endswith(".gz"):
-        content = _unpack(content, source)
-    if not content:
-        raise InputError(f"{source} must hold a table, but the file is empty; export it again")
-    return READERS[suffix](content, source, label.lower())
+    with within_memory(source):
+        content = read_file(path, source)
+        if name.endswith(".gz"):
+            content = unpack_gzip(content, source)
+        if not content:
+            raise InputError(f"{source} must hold a table, but the file is empty; export it again")
+        return READERS[suffix](content, source, label.lower())
 
 
 def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool = False) -> Table:
@@ -126,46 +129,36 @@ def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool =
     """
     prefix = label.lower()
     if isinstance(values, pd.DataFrame):
-        return _check(convert_frame(values, label, prefix), label, None, missing)
+        return check_cells(convert_frame(values, label, prefix), label, missing=missing)
     if not isinstance(values, np.ndarray):
         raise InputError(
             f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
             f"wrap it in pandas.DataFrame"
         )
-    return _check(convert_array(values, label, prefix), label, None, missing)
+    return check_cells(convert_array(values, label, prefix), label, missing=missing)
 
 
-def _read_bytes(path: Path, source: str) -> bytes:
-    """Read a whole file, or say in one sentence why not."""
-    if path.is_dir():
-        raise InputError(f"{source} must be a file, but it is a folder; name one table inside it")
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{source} must be an existing file, but there is none; check the spelling and the "
-            f"folder"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"{source} must be a file you may read, but opening it failed "
-            f"({error.strerror or error}); check its permissions"
-        ) from error
+def check_cells(
+    cells: Cells, source: str, path: Path | None = None, *, missing: bool = False
+) -> Table:
+    """Refuse names that are empty or repeated, and values that are missing or infinite.
 
+    Args:
+        cells: what a table holds.
+        source: how errors call it.
+        path: the file that it is from.
+        missing: allow NaN.
 
-def _unpack(content: bytes, source: str) -> bytes:
-    """Decompress gzip."""
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{source} must be a whole gzip file, but it cannot be unpacked ({error}); "
-            f"compress or download it again"
-        ) from error
+    Returns:
+        The table.
 
+    Raises:
+        InputError: it is not a table of finite numbers with unique names.
 
-def _check(cells: Cells, source: str, path: Path | None, missing: bool) -> Table:
-    """Refuse names that are empty or repeated, and values that are missing or infinite."""
+    Example:
+        >>> check_cells(Cells(np.eye(1), ("TP53",), ("a",)), "X").samples
+        ('a',)
+    """
     if not cells.columns:
         raise InputError(
             f"{source} must have a column of numbers, but it has none beside the sample ids; "
@@ -184,6 +177,7 @@ def _check(cells: Cells, source: str, path: Path | None, missing: bool) -> Table
             f"{source} must have unique column names, but repeats {quote_some(repeated)}; "
             f"rename or remove the copies"
         )
+    check_names(cells.columns, source, "column")
     _check_samples(cells, source)
     _check_finite(cells, source, missing)
     return Table(cells.values, cells.columns, cells.samples, path)
@@ -204,6 +198,7 @@ def _check_samples(cells: Cells, source: str) -> None:
             f"{source} must have each sample once, but repeats the sample id "
             f"{quote_some(repeated)}; keep one row of each"
         )
+    check_names(cells.samples, source, "sample")
 
 
 def _check_finite(cells: Cells, source: str, missing: bool) -> None:
@@ -219,6 +214,36 @@ def _check_finite(cells: Cells, source: str, missing: bool) -> None:
         f"{name_place(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
         f"fill in such values, or remove their rows or columns"
     )
+
+
+def read_parquet(content: bytes, source: str) -> pd.DataFrame:
+    """Read a Parquet table.
+
+    Args:
+        content: the file's.
+        source: how errors call the table.
+
+    Returns:
+        All of its columns.
+
+    Raises:
+        InputError: it is damaged, or does not fit in memory.
+
+    Example:
+        >>> read_parquet(pd.DataFrame({"TP53": [0, 1]}).to_parquet(), "X")["TP53"].tolist()
+        [0, 1]
+    """
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        check_memory(8 * file.metadata.num_rows * file.metadata.num_columns, source, 2)
+        return file.read().to_pandas()
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{source} must be a Parquet table, but it cannot be read ({reason}); write it again"
+        ) from error
 
 
 def _read_text(separator: str | None) -> Callable[[bytes, str, str], Cells]:
@@ -238,14 +263,7 @@ def _read_text(separator: str | None) -> Callable[[bytes, str, str], Cells]:
 
 
 def _read_parquet(content: bytes, source: str, prefix: str) -> Cells:
-    try:
-        frame = parquet.read_table(pa.BufferReader(content)).to_pandas()
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{source} must be a Parquet table, but it cannot be read ({reason}); write it again"
-        ) from error
-    return convert_frame(frame, source, prefix)
+    return convert_frame(read_parquet(content, source), source, prefix)
 
 
 def _read_npz(content: bytes, source: str, prefix: str) -> Cells:
@@ -272,12 +290,22 @@ def _unpack_npz(content: bytes, source: str) -> dict[str, np.ndarray]:
         )
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            check_memory(sum(part.file_size for part in archive.zip.infolist()), source, 2)
+            arrays = {name: archive[name] for name in archive.files}
+    except InputError:
+        raise
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
             f"{source} must hold arrays of numbers and text, but one cannot be read ({error}); "
             f"save names as np.array(names, dtype=str)"
         ) from error
+    strange = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
+    if strange:
+        raise InputError(
+            f"{source} must hold arrays only, but {quote_some(strange)} is none; save it again "
+            f"with np.savez"
+        )
+    return arrays
 
 
 def _read_names(

@@ -338,17 +338,23 @@ def test_tables_by_their_names(cohort, tmp_path):
     levels = levels.rename(columns={"Gene Symbol": "sample"}).set_index("sample")
     levels.to_csv(tmp_path / "c.tsv", sep="\t")
     levels.T.to_csv(tmp_path / "c.csv", index_label="sample")
+    levels.rename_axis(None).to_csv(tmp_path / "turned.csv")
+    values.rename_axis(None).rename_axis(None, axis=1).to_csv(tmp_path / "e-turned.csv")
+    values.rename_axis(None).rename_axis(None, axis=1).to_csv(tmp_path / "e-turned.tsv", sep="\t")
+    (tmp_path / "levels.tsv").write_bytes(cohort["copy_number"].read_bytes())
+    (tmp_path / "e.txt").write_bytes((tmp_path / "e.gct").read_bytes())
     make(cohort, tmp_path / "a")
     for number, more in enumerate(
         ({"expression": "e.csv"}, {"expression": "e.gct"}, {"copy_number": "c.tsv"},
-         {"copy_number": "c.csv"})
+         {"copy_number": "c.csv"}, {"copy_number": "turned.csv"}, {"copy_number": "levels.tsv"},
+         {"expression": "e-turned.csv"}, {"expression": "e-turned.tsv"}, {"expression": "e.txt"})
     ):  # fmt: skip
         named = {name: tmp_path / path for name, path in more.items()}
         make(cohort | named, tmp_path / f"b{number}")
         for name in ("x.csv", "y.csv"):
             ours = (tmp_path / "a" / name).read_bytes()
             assert (tmp_path / f"b{number}" / name).read_bytes() == ours
-    with pytest.raises(InputError, match="must be expression, but its name is that of GISTIC's"):
+    with pytest.raises(InputError, match="must be expression, but its columns are those of GISTIC"):
         make(cohort | {"expression": cohort["copy_number"]}, tmp_path / "c")
     text = cohort["copy_number"].read_text().replace("\t2", "\t0.7")
     cohort["copy_number"].write_text(text)

@@ -269,6 +269,12 @@ def test_covariates_without_gaps():
     assert make_covariates(table[["site"]], 0.25)[0] is None
 
 
+def test_covariates_beyond_any_number_are_refused():
+    table = pd.DataFrame({"sex": ["f", "m", "f"], "age": ["40", f"1{'0' * 400}", "60"]})
+    with pytest.raises(InputError, match="--covariates must hold finite numbers, but age has '10"):
+        make_covariates(table, 0.5)
+
+
 def test_clinical_tables_of_any_make(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('"case",patient,"sample_id",TYPE\n1,p,TCGA-02-0001-01A,"lung, left"\n\n')

@@ -217,6 +217,11 @@ def test_a_data_file_of_cbioportal_by_itself(tmp_path):
     assert "Entrez_Gene_Id: no sample" in str(reading.account)
 
 
+def test_a_matrix_with_an_empty_corner_is_read_as_one_of_xena(tmp_path):
+    path = write(tmp_path / "expression.tsv", "\ts1\ts2\nTP53\t0.5\t1.5\n")
+    assert load_xena(path).table["TP53"].to_dict() == {"s1": 0.5, "s2": 1.5}
+
+
 def test_xena_with_samples_in_rows(tmp_path):
     text = matrix_text(("sample",), ("TP53", "EGFR"), [("TCGA-02-0001-01", 1, 2)])
     path = write(tmp_path / "a.tsv", text)
@@ -224,7 +229,7 @@ def test_xena_with_samples_in_rows(tmp_path):
         load_xena,
         path,
         f"Xena ({path}) must have genes in rows and samples in columns, but line 2 is the sample "
-        f"'TCGA-02-0001-01'; read it with load_table",
+        f"'TCGA-02-0001-01'; read it in the format table",
     )
 
 
@@ -233,8 +238,8 @@ def test_xena_with_samples_in_rows(tmp_path):
     [
         (
             "TP53\tEGFR\n1\t2\n",
-            "must have 'sample' above its genes, but line 1 begins with 'TP53'; check that it is a "
-            "Xena matrix; load_table reads other tables",
+            "must have 'sample' above its genes, but line 1 begins with 'TP53'; read it in the "
+            "format table, or check that it is a Xena matrix",
         ),
         ("sample\n", "must have samples in its header, but line 1 names none; check the columns"),
         ("sample\ta\n", "must have a line for each gene, but has none; add them"),

@@ -19,6 +19,7 @@ from rinn.cli.tumours import tci
 from rinn.cli.using import activity, name, similar, whatif
 from rinn.cli.viewing import view
 from rinn.errors import InputError, TrainingError
+from rinn.terminal import make_visible
 
 INTERRUPTED = 130
 
@@ -100,5 +101,5 @@ def _describe_self(
 
 def _complain(message: str, code: int) -> int:
     stop = "" if message.endswith(("?", ".")) else "."
-    sys.stderr.write(f"rinn: {message}{stop}\n")
+    sys.stderr.write(f"rinn: {make_visible(message)}{stop}\n")
     return code

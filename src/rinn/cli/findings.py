@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperCommand
 
 from rinn.cli.options import Json, say
 from rinn.errors import InputError
+from rinn.terminal import Terminal
 
 
 def score(
@@ -30,7 +30,7 @@ def score(
     if as_json:
         sys.stdout.write(json.dumps(scores) + "\n")
     else:
-        show_scores(scores, Console())
+        show_scores(scores, Terminal())
 
 
 def check(
@@ -55,7 +55,7 @@ def check(
     if as_json:
         sys.stdout.write(json.dumps(result.to_json()) + "\n")
     else:
-        show_check(result, Console())
+        show_check(result, Terminal())
 
 
 def export(

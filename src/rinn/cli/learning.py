@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from rinn.cli.options import (
     Covariates,
@@ -26,6 +25,7 @@ from rinn.cli.options import (
     say,
 )
 from rinn.errors import TrainingError
+from rinn.terminal import Terminal
 
 
 def fit(
@@ -137,7 +137,7 @@ def demo(
     data = out / "data"
     write_simulation(make_dataset("or", seed=seed), data, same_is_fine=True)
     if not quiet:
-        Console(stderr=True).print(
+        Terminal(stderr=True).print(
             "Simulated 5000 samples: 16 inputs cause 16 outputs through hidden variables that "
             f"nobody measured ({data}).\nLearning them from the two tables alone ...",
             highlight=False,
@@ -190,7 +190,7 @@ def reproduce(
         quiet=quiet,
     )
     if not quiet:
-        show_comparison(comparison, Console())
+        show_comparison(comparison, Terminal())
         say(f"open {out / 'tables.html'}")
     if comparison.failed:
         names = ", ".join(cell.job.name for cell in comparison.failed)
@@ -224,9 +224,9 @@ def _fit(
     )
     if quiet:
         return
-    console = Console()
+    console = Terminal()
     dropped = say_dropped(found.manifest["tables"]["dropped"])
-    for words in (*dropped, *found.manifest.get("cautions", ())):
+    for words in (*found.manifest.get("cautions", ()), *dropped):
         console.print(words, markup=False, highlight=False)
     for words in found.manifest.get("covariates", {}).get("notes", ()):
         console.print(words, markup=False, highlight=False)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from rinn.terminal import Terminal
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
 Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
@@ -52,4 +53,4 @@ Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu 
 
 def say(words: str) -> None:
     """Print a sentence as it is, however long its paths are."""
-    Console().print(words, soft_wrap=True, highlight=False, markup=False)
+    Terminal().print(words, soft_wrap=True, highlight=False, markup=False)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rinn.cli.options import Quiet, Seed, say
+from rinn.terminal import Terminal
 
 
 def tci(
@@ -116,5 +116,5 @@ def tci(
         command=context.obj,
     )
     if not quiet:
-        show_tci(result, Console())
+        show_tci(result, Terminal())
         say(f"wrote {out}")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from rinn.cli.options import say
 from rinn.errors import InputError
+from rinn.terminal import Terminal, make_visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +27,6 @@ MOST_ROWS = 20
 UNITS = {"number": "units of Y", "binary": "probability of a 1", "count": "mean count"}
 NEAREST = 3
 LEAST_SHARE = 0.1
-
-# What could move a terminal's cursor, or turn the direction of the line.
-_NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 X = Annotated[Path, typer.Argument(metavar="X", help="Table of the inputs of any samples.")]
@@ -212,7 +208,7 @@ def _show_change(found: Prediction, likelihood: Likelihood) -> None:
     if moved.empty:
         say("no output changes")
         return
-    Console().print(drawn)
+    Terminal().print(drawn)
     rest = len(table) - min(len(moved), MOST_ROWS)
     if rest:
         small = len(moved) <= MOST_ROWS
@@ -276,10 +272,11 @@ def _check_place(out: Path, force: bool) -> None:
 
 
 def _write(table: pd.DataFrame, out: Path) -> None:
+    from rinn.delimited import encode_table
     from rinn.files import replace_file
 
     try:
-        replace_file(out, table.to_csv(index=False).encode(errors="backslashreplace"))
+        replace_file(out, encode_table(table))
     except OSError as error:
         raise InputError(
             f"cannot write {out}: {error.strerror}; name another file with --out"
@@ -298,5 +295,5 @@ def _note(words: str) -> None:
 
 def _plain(text: str) -> str:
     """A name that may come from anywhere, for one line of a terminal."""
-    spelt = _NOT_SHOWN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    spelt = make_visible(text)
     return spelt if len(spelt) <= 400 else f"{spelt[:380]}...{spelt[-17:]}"

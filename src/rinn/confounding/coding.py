@@ -13,6 +13,7 @@ from rinn.cells import name_place, quote, quote_some
 from rinn.confounding.reading import CovariateTable
 from rinn.errors import InputError
 from rinn.records import Dropped
+from rinn.scales import check_range
 
 MISSING = "(missing)"
 FEWEST_TOGETHER = 5  # samples of a stratum; rows of smaller ones are permuted together
@@ -130,6 +131,8 @@ def code_covariates(table: CovariateTable) -> tuple[Covariates, tuple[Dropped, .
         if constant is not None:
             dropped.append(Dropped("covariates", name, f"constant (always {constant})"))
             continue
+        if values.dtype != object:
+            check_range(values[:, None], (name,), "covariates")
         coding = _make_coding(name, values)
         codings.append(coding)
         notes += _note(coding, values)

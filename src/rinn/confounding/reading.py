@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 
-from rinn.cells import WORDS, find_repeated, is_id_header, name_place, parse_cell, quote, quote_some
+from rinn.cells import (
+    WORDS,
+    check_names,
+    find_repeated,
+    is_id_header,
+    name_place,
+    parse_cell,
+    quote,
+    quote_some,
+    unguard_formula,
+)
 from rinn.delimited import find_separator
 from rinn.errors import InputError
+from rinn.files import check_file, read_file, unpack_gzip, within_memory
+from rinn.tables import read_parquet
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 LABEL = "covariates"
@@ -83,28 +91,31 @@ def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
         (('a', 'b'), [61.0, nan], ['lung', 'skin'])
     """
     path = Path(path)
+    source = f"{LABEL} ({path})"
+    if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
+        check_file(path, source)
     name = path.name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix not in SUFFIXES or (name.endswith(".gz") and suffix == ".parquet"):
         raise InputError(
-            f"{LABEL} ({path}) must be a file that ends in one of {', '.join(SUFFIXES)} (the first "
+            f"{source} must be a file that ends in one of {', '.join(SUFFIXES)} (the first "
             f"three also with .gz), but it is called {quote(path.name)}; save it as .csv"
         )
-    try:
-        content = path.read_bytes()
+    with within_memory(source):
+        content = read_file(path, source)
+        if name.endswith(".gz"):
+            content = unpack_gzip(content, source)
         if suffix == ".parquet":
-            frame = parquet.read_table(pa.BufferReader(content)).to_pandas()
-        else:
-            frame = _read_text(
-                gzip.decompress(content) if name.endswith(".gz") else content, suffix
-            )
-    except (OSError, EOFError, zlib.error, ValueError, csv.Error, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{LABEL} ({path}) must be a whole table with a header, in UTF-8 where it is text, but "
-            f"it cannot be read ({reason}); check the file"
-        ) from error
-    return _convert(frame, f"{LABEL} ({path})")
+            return _convert(read_parquet(content, source), source)
+        try:
+            frame = _read_text(content, suffix)
+        except (ValueError, csv.Error) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"{source} must be a table with a header, in UTF-8, but it cannot be read "
+                f"({reason}); check the file"
+            ) from error
+        return _convert(frame, source)
 
 
 def make_covariates(values: Any) -> CovariateTable:
@@ -183,6 +194,7 @@ def _read_text(content: bytes, suffix: str) -> pd.DataFrame:
     wrong = next((n for n, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
         raise ValueError(f"row {wrong + 1} has {len(rows[wrong])} fields instead of {width}")
+    rows = [[unguard_formula(cell.strip()) for cell in row] for row in rows]
     cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, width)
     return pd.DataFrame(cells, columns=pd.Index(rows[0], dtype=object))
 
@@ -206,6 +218,8 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
             f"{source} must have each sample once, but repeats the sample id {quote_some(twice)}; "
             f"keep one row of each"
         )
+    check_names(names, source, "column")
+    check_names(samples or (), source, "sample")
     columns = {
         name: _convert_column(frame.iloc[:, first + number], name, samples, source)
         for number, name in enumerate(names)
@@ -241,6 +255,7 @@ def _convert_column(
         cells = ["" if np.isnan(WORDS.get(cell.lower(), 0.0)) else cell for cell in cells]
         parsed = [parse_cell(cell) for cell in cells]
         if None in parsed or isinstance(column.dtype, pd.CategoricalDtype):
+            check_names(cells, source, f"level of {quote(name)}")
             return np.array(cells, dtype=object)
         numbers = np.array(parsed, dtype=np.float64)
     if np.isinf(numbers).any():

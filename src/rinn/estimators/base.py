@@ -7,7 +7,6 @@ import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from rich.console import Console
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
@@ -26,6 +25,7 @@ from rinn.progress import TrainingProgress
 from rinn.records import Data
 from rinn.scales import find_scale
 from rinn.tables import Table
+from rinn.terminal import Terminal
 
 FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
 
@@ -97,7 +97,7 @@ class GraphEstimator(BaseEstimator):
     def _search(self, data: Data, settings: RunSettings) -> Fit:
         total = len(plan_run(data, settings)[1])
         devices = find_devices(self.device)
-        with TrainingProgress(total, Console(stderr=True), quiet=not self.verbose) as progress:
+        with TrainingProgress(total, Terminal(stderr=True), quiet=not self.verbose) as progress:
             return fit_data(data, settings, devices, knowledge=self._read_prior(), report=progress)
 
     def _check_prior(self, data: Data, settings: RunSettings) -> None:

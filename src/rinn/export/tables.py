@@ -7,6 +7,7 @@ import re
 import networkx as nx
 import pandas as pd
 
+from rinn.delimited import encode_table
 from rinn.export.words import name_interaction, step_aside
 from rinn.graphfiles import edges_table, flat_values, spell_names, spell_out
 
@@ -60,13 +61,16 @@ def encode_nodes(graph: nx.DiGraph) -> bytes:
         {"name": names[node]} | step_aside(flat_values(values), ("name",))
         for node, values in graph.nodes(data=True)
     ]
-    return _write(pd.DataFrame(rows, dtype=object), "\t")
+    # Names stay as in the SIF file, which Cytoscape joins them with: no guard before formulas.
+    safe = _spell_cells(pd.DataFrame(rows, dtype=object))
+    return safe.to_csv(sep="\t", index=False, lineterminator="\n").encode()
 
 
 def encode_csv(graph: nx.DiGraph) -> bytes:
     r"""List the edges as in `edges_table`, with all their attributes, in columns between commas.
 
-    Nul and carriage return are spelled out, as `\u0000`; other names are quoted where they must.
+    Nul and carriage return are spelled out, as `\u0000`; other names are quoted where they must,
+    and have a ' before them where a spreadsheet would take them for a formula.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -86,16 +90,15 @@ def encode_csv(graph: nx.DiGraph) -> bytes:
     rows = [step_aside(flat_values(safe.edges[edge]), known[:4]) for edge in ends]
     more = dict.fromkeys(name for row in rows for name in row if name not in known)
     extra = pd.DataFrame({name: [row.get(name) for row in rows] for name in more}, dtype=object)
-    return _write(pd.concat([table, extra], axis=1), ",")
+    return encode_table(_spell_cells(pd.concat([table, extra], axis=1)))
 
 
 def _sif_names(graph: nx.DiGraph) -> dict[str, str]:
     return spell_names(graph, lambda name: spell_out(name, _NOT_SIF) or "_")
 
 
-def _write(table: pd.DataFrame, separator: str) -> bytes:
+def _spell_cells(table: pd.DataFrame) -> pd.DataFrame:
     def spell(value: object) -> object:
         return spell_out(value, _NOT_CSV) if isinstance(value, str) else value
 
-    safe = table.map(spell).rename(columns=spell)
-    return safe.to_csv(sep=separator, index=False, lineterminator="\n").encode()
+    return table.map(spell).rename(columns=spell)

@@ -16,6 +16,7 @@ from typing import Any
 
 from rinn.cells import quote
 from rinn.errors import InputError, suggest
+from rinn.files import check_file
 from rinn.readers.lines import Lines
 
 KINDS = ("must", "mustnot", "together", "apart", "level")
@@ -129,6 +130,14 @@ def _check_header(names: list[str], lines: Lines) -> None:
         raise lines.reject(f"have the columns {', '.join(FIELDS[:3])} once", but, "mend that line")
 
 
+def _split(line: str, separator: str, lines: Lines) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as error:
+        must = "have statements on lines of their own"
+        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
+
+
 def _advise_header(name: str) -> str:
     if _find_kind(name) in KINDS:
         return f"put a line with those names above it, such as {','.join(FIELDS[:3])}"
@@ -136,6 +145,7 @@ def _advise_header(name: str) -> str:
 
 
 def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    check_file(path, f"--prior ({path})")
     try:
         read = gzip.open if path.suffix.lower() == ".gz" else open
         with read(path, "rb") as file:

@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from rinn.cells import is_id_header, parse_cell, quote, quote_some
@@ -160,6 +161,12 @@ def _fill(text: pd.Series) -> tuple[pd.Series, str]:
     numbers = text.map(parse_cell)
     if numbers.isna().sum() == (text == "").sum():  # parse_cell gives None for words
         floats = numbers.astype(float)
+        if np.isinf(floats).any():
+            wrong = text[np.isinf(floats)].iloc[0]
+            raise InputError(
+                f"--covariates must hold finite numbers, but {text.name} has {quote(wrong)}; leave "
+                f"that cell empty"
+            )
         middle = float(floats.median())
         return floats.fillna(middle), f"the median {middle:g}"
     return text.where(text != "", UNKNOWN), f"'{UNKNOWN}'"

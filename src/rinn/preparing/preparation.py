@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from rinn.cells import check_names
 from rinn.errors import InputError
 from rinn.pairing import MIN_SAMPLES
 from rinn.preparing.alterations import find_alterations
@@ -88,6 +89,7 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
         ("selection", tuple(chosen)),
         ("covariates", tuple(notes)),
     )
+    _check_names(x.table[inputs], y.table[outputs], covariates)
     accounts = [Account("prepared tables", name, tuple(each)) for name, each in steps if each]
     every = (*readings.accounts, matching, *accounts)
     return Prepared(
@@ -111,6 +113,13 @@ def _check_scale(expression: Reading, settings: PrepareSettings) -> None:
             f"{settings.reference!r} ({expression.account.source}); pass --reference none, or name "
             f"measured values"
         )
+
+
+def _check_names(x: pd.DataFrame, y: pd.DataFrame, covariates: pd.DataFrame | None) -> None:
+    check_names(map(str, x.index), "the prepared tables", "sample")
+    for label, table in (("X", x), ("Y", y), ("covariates", covariates)):
+        if table is not None:
+            check_names(map(str, table.columns), label, "column")
 
 
 def _check_size(tumours: Tumours, entries: tuple[Entry, ...]) -> None:

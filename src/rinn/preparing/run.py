@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
+from rinn.files import BLOCK, check_file
 from rinn.preparing.preparation import Prepared, prepare_tables
 from rinn.preparing.settings import PrepareSettings, Sources
 from rinn.preparing.sources import read_sources
@@ -18,7 +19,6 @@ from rinn.preparing.writing import FORMAT, load_manifest, open_folder, write_pre
 from rinn.readers import list_profiles
 
 PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
-BLOCK = 1 << 20
 # What a study folder says of its tables beside the tables themselves.
 STUDY_FILES = ("meta_*.txt", "case_lists/*.txt", "data_clinical*", "*gene_panel*")
 
@@ -91,6 +91,8 @@ def _fingerprint(name: str, path: Path, sources: Sources) -> dict[str, str]:
 def _sum_up(path: Path, name: str) -> str:
     digest = hashlib.sha256()
     try:
+        if path.exists():
+            check_file(path, f"--{name.replace('_', '-')} ({path})")
         with path.open("rb") as file:
             while block := file.read(BLOCK):
                 digest.update(block)

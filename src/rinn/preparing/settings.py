@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError, suggest
+from rinn.readers.gct import GCT_VERSIONS
+from rinn.readers.gistic import is_gistic
+from rinn.readers.lines import Lines
+from rinn.readers.matrices import split_header
 
 MUTATION_FORMATS = ("auto", "table", "xena")
 COPY_NUMBER_FORMATS = ("auto", "gistic", "xena", "table")
@@ -213,11 +217,11 @@ mean 'binary'? Known: binary, continuous
 
 
 def find_format(path: Path, word: str) -> str:
-    """Find the format of a table by its name, where the user leaves it open.
+    """Find the format of a table by its first line or its name, where the user leaves it open.
 
     Args:
         path: the file.
-        word: what the user said; "auto" for the name to decide.
+        word: what the user said; "auto" for the file to decide.
 
     Returns:
         table, gct, h5ad, gistic or xena.
@@ -229,9 +233,20 @@ def find_format(path: Path, word: str) -> str:
     if word != "auto":
         return word
     name = path.name.lower().removesuffix(".gz")
-    if name.endswith("by_genes.txt"):
+    first = _read_first(path)
+    if is_gistic(split_header(first)):
         return "gistic"
+    if first.strip().strip('"') in GCT_VERSIONS:
+        return "gct"
     return SUFFIXES.get(Path(name).suffix, "xena")
+
+
+def _read_first(path: Path) -> str:
+    """The first line of a text file; nothing where it is none, which its reader will say."""
+    try:
+        return next(iter(Lines(path, "table")), "")
+    except InputError:
+        return ""
 
 
 def _read_step(word: str) -> tuple[str, int]:

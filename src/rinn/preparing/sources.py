@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
+from rinn.files import within_memory
 from rinn.preparing.clinical import load_annotation
 from rinn.preparing.settings import LOGS, PrepareSettings, Sources, find_format
 from rinn.readers import (
@@ -29,6 +31,7 @@ from rinn.readers import (
     parse_barcode,
     split_normals,
 )
+from rinn.readers.plain import are_samples_above
 
 EXPRESSION: dict[str, Callable[..., Reading]] = {
     "xena": load_xena,
@@ -66,9 +69,16 @@ def read_sources(sources: Sources, settings: PrepareSettings) -> Readings:
     Raises:
         InputError: a file cannot be read, or is not what it should be.
     """
+    with within_memory("the tables to prepare"):
+        return _read_all(sources, settings)
+
+
+def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     mutations = _read_mutations(sources, settings)
-    copy_number = _read_copy_number(sources)
-    whole = _read_expression(sources, settings)
+    copy_number = _read_copy_number(sources, mutations)
+    altered = [each.table.index for each in (mutations, copy_number) if each is not None]
+    known = [str(name) for index in altered for name in index]
+    whole = _read_expression(sources, settings, known)
     tumours, inside = split_normals(whole)
     if tumours.empty:
         raise InputError(
@@ -106,7 +116,7 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> Reading:
             path, kind="mutation", sequenced=sources.sequenced, classes=settings.classes
         )
     else:
-        reading = load_table(path, kind="mutation")
+        reading = load_table(path, kind="mutation", genes_in_rows=are_samples_above(path, ()))
     values = reading.table
     if not (values.isin([0, 1]) | values.isna()).all(axis=None):
         raise InputError(
@@ -137,15 +147,18 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> Reading:
     return replace(reading, table=kept, account=account, sequenced=tuple(map(str, kept.index)))
 
 
-def _read_copy_number(sources: Sources) -> Reading | None:
+def _read_copy_number(sources: Sources, mutations: Reading | None) -> Reading | None:
     path = sources.copy_number
     if path is not None:
         found = find_format(path, sources.copy_number_format)
         if found == "gistic":
             reading = load_gistic(path, dtype="float32")
         else:
-            load = load_xena if found == "xena" else load_table
-            reading = load(path, kind="copy number", dtype="float32")
+            how: dict[str, Any] = {"kind": "copy number", "dtype": "float32"}
+            known = () if mutations is None else mutations.table.index
+            if found == "table":
+                how["genes_in_rows"] = are_samples_above(path, known)
+            reading = (load_table if found == "table" else load_xena)(path, **how)
     elif sources.study is None or not any(
         each.word == "copy_number" for each in list_profiles(sources.study)
     ):
@@ -169,9 +182,9 @@ def _check_levels(reading: Reading) -> None:
         )
 
 
-def _read_expression(sources: Sources, settings: PrepareSettings) -> Reading:
+def _read_expression(sources: Sources, settings: PrepareSettings, known: Sequence[str]) -> Reading:
     if sources.expression is not None:
-        return _load_expression(sources.expression, sources, settings)
+        return _load_expression(sources.expression, sources, settings, known)
     if sources.study is None:
         raise ValueError("there is no expression")
     words = {each.word for each in list_profiles(sources.study)}
@@ -193,14 +206,19 @@ def _say_missing(study: Path, words: set[str], wanted: str) -> str:
     return f"--study ({study}) must have a profile of {what}, but {has}; {advice}"
 
 
-def _load_expression(path: Path, sources: Sources, settings: PrepareSettings) -> Reading:
+def _load_expression(
+    path: Path, sources: Sources, settings: PrepareSettings, known: Sequence[str] = ()
+) -> Reading:
     found = find_format(path, sources.expression_format)
     if found not in EXPRESSION:
         raise InputError(
-            f"--expression ({path}) must be expression, but its name is that of GISTIC's copy "
+            f"--expression ({path}) must be expression, but its columns are those of GISTIC's copy "
             f"number; name it with --copy-number, or say --expression-format"
         )
-    return EXPRESSION[found](path, kind="expression", log=LOGS[settings.log])
+    how: dict[str, Any] = {"kind": "expression", "log": LOGS[settings.log]}
+    if found == "table":
+        how["genes_in_rows"] = are_samples_above(path, known)
+    return EXPRESSION[found](path, **how)
 
 
 def _read_normals(

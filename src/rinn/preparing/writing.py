@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from rinn.delimited import encode_table
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.preparing.preparation import Prepared
@@ -85,7 +86,8 @@ def write_prepared(
         _write_json(folder / MANIFEST, manifest)
         for name, table in tables.items():
             if table is not None:
-                _write_table(folder / name, table.rename_axis("sample").reset_index())
+                table = table.rename_axis("sample").reset_index(allow_duplicates=True)
+                _write_table(folder / name, table)
         _write_table(folder / "inputs.csv", prepared.inputs)
         _write_table(folder / "outputs.csv", prepared.outputs)
         accounts = {"accounts": [account.as_dict() for account in prepared.accounts]}
@@ -146,9 +148,9 @@ def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 
 
 def _write_table(path: Path, table: pd.DataFrame) -> None:
-    replace_file(path, table.to_csv(index=False, float_format=DIGITS, lineterminator="\n").encode())
+    replace_file(path, encode_table(table, digits=DIGITS))
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(path, text.encode("utf-8", "replace"))
+    replace_file(path, text.encode("utf-8", "backslashreplace"))

@@ -16,6 +16,8 @@ from rinn.readers.lines import Lines
 from rinn.readers.matrices import Options, make_reading, read_matrix, split_header
 from rinn.readers.symbols import SymbolRules
 
+GCT_VERSIONS = ("#1.2", "#1.3")
+
 
 @dataclass(frozen=True)
 class _Size:
@@ -68,7 +70,7 @@ def load_gct(
     lines = Lines(path, "GCT")
     rows = iter(lines)
     version = next(rows, "").strip().strip('"')
-    if version not in ("#1.2", "#1.3"):
+    if version not in GCT_VERSIONS:
         raise lines.reject(
             "begin with #1.2 or #1.3", f"is {quote(version)}", "check that it is GCT", line=1
         )

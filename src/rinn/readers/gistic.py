@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -53,8 +54,7 @@ def load_gistic(
     lines = Lines(path, "GISTIC")
     rows = iter(lines)
     header = split_header(next(rows, ""))
-    known = zip(header, _LEAD, strict=False)
-    if len(header) < len(_LEAD) or any(name.lower() not in names for name, names in known):
+    if not is_gistic(header):
         raise lines.reject(
             "begin with the columns Gene Symbol, Locus ID (or Gene ID), Cytoband",
             f"begins with {quote_some(header) or 'nothing'}",
@@ -65,3 +65,20 @@ def load_gistic(
     is_level = bool(np.isin(matrix.values, (-2, -1, 0, 1, 2)).all())
     scale = "levels" if is_level else "log2 ratio"
     return make_reading(matrix, "copy number", Account(str(path), "GISTIC"), options, scale)
+
+
+def is_gistic(header: Sequence[str]) -> bool:
+    """Whether a header is that of GISTIC's tables by gene, whatever the file is called.
+
+    Args:
+        header: the names of all columns.
+
+    Returns:
+        True where it begins with Gene Symbol, Locus ID (or Gene ID) and Cytoband.
+
+    Example:
+        >>> is_gistic(["Gene Symbol", "Locus ID", "Cytoband", "s1"]), is_gistic(["gene", "s1"])
+        (True, False)
+    """
+    known = zip(header, _LEAD, strict=False)
+    return len(header) >= len(_LEAD) and all(name.lower() in names for name, names in known)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from rinn.cells import quote, quote_some
 from rinn.errors import InputError
+from rinn.files import check_file
 
 MOST_CELLS = 1 << 30
 _MOST_NAMES = 50_000_000
@@ -38,10 +39,7 @@ def open_hdf(path: Path) -> Iterator[Any]:
             f"h5ad ({path}) needs the package h5py, but it is not installed; run "
             f"pip install 'rinn[h5ad]'"
         ) from error
-    if not path.is_file():
-        raise InputError(
-            f"h5ad ({path}) must be an existing file, but there is none; check the path"
-        )
+    check_file(path, f"h5ad ({path})")
     try:
         with h5py.File(path, "r") as file:
             yield file

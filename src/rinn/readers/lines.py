@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rinn.errors import InputError
+from rinn.files import BLOCK, check_file, unpack_blocks
 from rinn.readers.accounts import Entry
 
-BLOCK = 1 << 20
 MAX_LINE = 1 << 26  # 64 MiB: a row of a million samples has some 10 MB
 _FOREIGN = {
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
@@ -156,10 +156,7 @@ class Lines:
 
     def _read_blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the file, unpacked."""
-        if self.path.is_dir():
-            raise InputError(
-                f"{self.source} must be a file, but it is a folder; name one file inside it"
-            )
+        size = check_file(self.path, self.source)
         try:
             with self.path.open("rb") as file:
                 begin = file.read(8)
@@ -170,41 +167,18 @@ class Lines:
                 blocks = iter(lambda: file.read(BLOCK), b"")
                 is_gzip = begin.startswith(b"\x1f\x8b")
                 self._is_misnamed = self.path.suffix.lower() == ".gz" and not is_gzip
-                yield from self._unpack(blocks) if is_gzip else blocks
-        except FileNotFoundError as error:
-            raise InputError(
-                f"{self.source} must be an existing file, but there is none; check the spelling "
-                f"and the folder"
-            ) from error
-        except (OSError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
+                yield from self._unpack(blocks, size) if is_gzip else blocks
+        except OSError as error:
             raise InputError(
                 f"{self.source} must be a file you may read, but reading it failed ({error}); "
                 f"check its name and its permissions"
             ) from error
 
-    def _unpack(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Unpack gzip of one or more members, never more than a block at a time."""
-        unpacker = None
+    def _unpack(self, blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
         try:
-            for block in blocks:
-                rest = block if unpacker else block.lstrip(b"\0")
-                while rest:
-                    unpacker = unpacker or zlib.decompressobj(31)
-                    yield unpacker.decompress(rest, BLOCK)
-                    rest = unpacker.unconsumed_tail
-                    if unpacker.eof:  # another member may follow, or zeros that fill a tape
-                        rest, unpacker = unpacker.unused_data.lstrip(b"\0"), None
-            if unpacker:
-                yield unpacker.flush()
+            yield from unpack_blocks(blocks, size, self.source)
         except zlib.error as error:
-            raise self._reject_gzip(str(error)) from error
-        if unpacker:
-            raise self._reject_gzip("it is cut off")
-
-    def _reject_gzip(self, reason: str) -> InputError:
-        return InputError(
-            f"{self.source} must be a whole gzip file, but it cannot be unpacked after line "
-            f"{self.number} ({reason}); compress or download it again"
-        )
+            raise InputError(
+                f"{self.source} must be a whole gzip file, but it cannot be unpacked after line "
+                f"{self.number} ({error}); compress or download it again"
+            ) from error

@@ -17,9 +17,9 @@ from rinn.readers.barcodes import choose_aliquots, note_shortened
 from rinn.readers.duplicates import find_rule, merge_rows
 from rinn.readers.lines import Lines
 from rinn.readers.symbols import SymbolRules, check_unique, clean_symbols
+from rinn.scales import LARGEST
 
 SCALES: dict[Kind, str] = {"mutation": "0 or 1", "copy number": "levels"}
-LARGEST = 1e30  # sums and float32 have room above
 LEADS = frozenset({"hugo_symbol", "entrez_gene_id", "cytoband", "composite.element.ref"})
 _LARGEST_LOG = 50.0  # log2 of anything that was ever counted is below
 

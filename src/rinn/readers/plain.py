@@ -10,13 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from rinn.cells import Cells, parse_cell, quote, quote_some
+from rinn.cells import Cells, parse_cell, quote, quote_some, unguard_formula
 from rinn.delimited import find_separator
 from rinn.errors import InputError
 from rinn.readers.accounts import Account, Entry, Kind, Reading, note_some
+from rinn.readers.barcodes import parse_barcode
 from rinn.readers.lines import Lines
 from rinn.readers.matrices import (
-    LARGEST,
     SCALES,
     Matrix,
     Options,
@@ -26,6 +26,7 @@ from rinn.readers.matrices import (
     mark_sequenced,
 )
 from rinn.readers.symbols import SymbolRules, check_unique
+from rinn.scales import LARGEST
 from rinn.tables import read_cells
 
 _NO_MUTATION = frozenset({"0", "0.0", "wt", "false"})
@@ -93,6 +94,9 @@ def load_table(
             f"{source} must have sample ids in its first column, but has none; call that column "
             f"'sample'"
         )
+    if genes_in_rows:
+        reason = "it has genes in rows and samples in columns: turned"
+        entries.append(Entry("noted", "files", 1, reason))
     rows, names = (
         (cells.columns, cells.samples) if genes_in_rows else (cells.samples, cells.columns)
     )
@@ -109,6 +113,37 @@ def load_table(
     return mark_sequenced(reading)
 
 
+def are_samples_above(path: Path, known: Collection[str]) -> bool:
+    r"""Say whether a text table has samples in its columns: most are TCGA barcodes or known.
+
+    Args:
+        path: the file; others than .csv, .tsv and .txt are not looked into.
+        known: sample ids of another table.
+
+    Returns:
+        True where more than half of the column names are samples.
+
+    Raises:
+        InputError: the file cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "expression.csv"
+        >>> _ = path.write_text(",s1,s2\nTP53,0.5,1.5\n")
+        >>> are_samples_above(path, ["s1", "s2"]), are_samples_above(path, ["s3"])
+        (True, False)
+    """
+    if not path.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+        return False
+    ids = {name for each in known for name in (each, parse_barcode(each).patient)}
+    header = [parse_barcode(name.strip()) for name in next(_split_records(Lines(path, "table")))]
+    found = [
+        each.patient.startswith("TCGA-") or not ids.isdisjoint((each.sample, each.patient))
+        for each in header[1:]
+    ]
+    return 2 * sum(found) > len(found)
+
+
 def _read_some(
     path: Path, columns: Collection[str] | None, suffix: str | None, text: str
 ) -> tuple[Cells, list[Entry]]:
@@ -122,7 +157,7 @@ def _read_some(
         raise InputError(f"text must be 'refuse' or 'drop', got {text!r}")
     lines = Lines(path, "table")
     records = _split_records(lines)
-    header = [name.strip() for name in next(records, [])]
+    header = [unguard_formula(name.strip()) for name in next(records, [])]
     places = _choose(header, columns, suffix, lines)
     ids: list[str] = []
     parsed: dict[int, list[float | None]] = {place: [] for place in places}
@@ -131,7 +166,7 @@ def _read_some(
             raise lines.reject(
                 f"have {len(header)} fields in each line", f"has {len(record)}", "mend that line"
             )
-        ids.append(record[0].strip())
+        ids.append(unguard_formula(record[0].strip()))
         for place in places:
             cell = record[place].strip()
             parsed[place].append(_read_change(cell) if suffix else parse_cell(cell))

@@ -26,7 +26,7 @@ from rinn.readers.symbols import SymbolRules
 from rinn.readers.variants import ClassList
 
 _CORNERS = frozenset(
-    {"sample", "samples", "sampleid", "gene", "genes", "gene_id", "ensembl_id", "id", "probe"}
+    {"", "sample", "samples", "sampleid", "gene", "genes", "gene_id", "ensembl_id", "id", "probe"}
     | {"xena_sample", "hugo_symbol", "gene_symbol", "attrib", "identifier", "symbol", "probeid"}
 )
 _LONG = {
@@ -97,7 +97,7 @@ def load_xena(
         raise lines.reject(
             "have 'sample' above its genes",
             f"begins with {quote(header[0]) if header else 'nothing'}",
-            "check that it is a Xena matrix; load_table reads other tables",
+            "read it in the format table, or check that it is a Xena matrix",
             line=1,
         )
     lead = _find_lead(header)
@@ -125,6 +125,6 @@ def _check_direction(lines: Lines, matrix: Matrix) -> None:
         raise lines.reject(
             "have genes in rows and samples in columns",
             f"is the sample {quote(matrix.genes[0])}",
-            "read it with load_table",
+            "read it in the format table",
             line=2,
         )

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rinn.chance import DECOY_ROUND, Null, NullRound
 from rinn.cohorts import TrainedNet
+from rinn.delimited import read_table
 from rinn.errors import InputError
 from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
 from rinn.graphs import ROLES
@@ -68,7 +69,9 @@ def load_contents(folder: Path) -> Contents:
         nets=tuple(nets),
         notes=notes,
         truth=load_graph(truth) if truth.exists() else None,
-        activity=_read_optional(folder, "activity.csv", "the activity of latents", ["sample"]),
+        activity=_read_optional(
+            folder, "activity.csv", "the activity of latents", ["sample"], dtype={"sample": str}
+        ),
         curves=_read_optional(folder, "curves.csv", "learning curves", CURVES),
         null=_read_null(folder),
         names=read_names(folder),
@@ -139,8 +142,7 @@ def _read_optional(
 
 def _read_table(folder: Path, name: str, what: str, columns: list[str], **how: Any) -> pd.DataFrame:
     try:
-        # A column of the user's may be called NA: only empty cells are missing.
-        table = pd.read_csv(folder / name, keep_default_na=False, na_values=[""], **how)
+        table = read_table(folder / name, **how)
         table[columns]
     except (OSError, ValueError, KeyError):
         raise InputError(_say_damaged(folder, name, what)) from None

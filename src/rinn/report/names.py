@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rinn.delimited import read_table
 from rinn.errors import InputError
 from rinn.meaning.enrichment import ALPHA, COLUMNS, SIDES
 from rinn.report.markup import clip
@@ -55,8 +56,7 @@ def read_names(folder: Path) -> dict[str, tuple[GeneSetName, ...]] | None:
         return None
     try:
         text = dict.fromkeys(("latent", "side", "set"), str)
-        # A set may be called NA: only empty cells are missing.
-        table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
+        table = read_table(path, dtype=text)
         if not set(COLUMNS) <= set(table.columns):
             return None  # the user's own
         fits = bool(np.isfinite(table[NUMBERS].to_numpy(np.float64)).all())

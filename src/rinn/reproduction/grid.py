@@ -19,6 +19,7 @@ from rinn.reproduction.progress import GridProgress
 from rinn.reproduction.tables import Comparison, compare
 from rinn.reproduction.writing import write_tables
 from rinn.simulation import ALIASES
+from rinn.terminal import Terminal
 
 BUDGETS = ("quick", "paper")
 SIMULATED = ("matrix", "gaussian", "or", "logic")
@@ -100,7 +101,7 @@ def reproduce(
     find_devices(device)
     run_cell = run_cell or _find_run_cell()
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
-    console = console or Console(stderr=True)
+    console = console or Terminal(stderr=True)
     with open_folder(out, setup) as folder:
         return _run_all(folder, jobs, run_cell, device, console, quiet)
 

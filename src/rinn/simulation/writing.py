@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from rinn.delimited import encode_table
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.graphfiles import load_graph, write_graph
@@ -44,8 +45,10 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             has_ids = not isinstance(table.index, pd.RangeIndex)
-            text = table.to_csv(index=has_ids, index_label="sample" if has_ids else None)
-            replace_file(folder / name, text.encode())
+            table = (
+                table.rename_axis("sample").reset_index(allow_duplicates=True) if has_ids else table
+            )
+            replace_file(folder / name, encode_table(table))
         write_graph(simulation.truth, folder / TRUTH)
     except OSError as error:
         raise InputError(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from rinn.cells import find_repeated, is_id_header, quote, quote_some
+from rinn.cells import (
+    check_names,
+    find_repeated,
+    is_id_header,
+    quote,
+    quote_some,
+    unguard_formula,
+)
 from rinn.errors import InputError
+from rinn.files import read_file, unpack_gzip, within_memory
 
 COLUMN = "tissue"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -50,17 +56,18 @@ def load_labels(path: str | os.PathLike[str], column: str = COLUMN) -> Labels:
     """
     path = Path(path)
     frame = _read_frame(path)
-    names = [str(name).strip() for name in frame.columns]
+    names = [unguard_formula(str(name).strip()) for name in frame.columns]
     samples = None
     if len(names) > 1 and is_id_header(names[0]):
-        samples = tuple(text.strip() for text in frame.iloc[:, 0])
+        samples = tuple(unguard_formula(text.strip()) for text in frame.iloc[:, 0])
         names, frame = names[1:], frame.iloc[:, 1:]
     if column not in names and len(names) != 1:
         raise InputError(
             f"{path} must have a column {quote(column)}, but it has {quote_some(names)}; rename one"
         )
     place = names.index(column) if column in names else 0
-    words = tuple(text.strip() for text in frame.iloc[:, place])
+    words = tuple(unguard_formula(text.strip()) for text in frame.iloc[:, place])
+    check_names(words, str(path), "label")
     _check_labels(words, samples, path)
     return Labels(words, samples)
 
@@ -74,23 +81,25 @@ def _read_frame(path: Path) -> pd.DataFrame:
             f"the table of labels must be a file that ends in one of {', '.join(SEPARATORS)} (also "
             f"with .gz), but it is called {quote(path.name)}; save it as .csv"
         )
-    try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if name.endswith(".gz") else content
-        return pd.read_csv(
-            io.BytesIO(content),
-            sep=SEPARATORS[suffix],
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-            index_col=False,
-        )
-    except (OSError, EOFError, zlib.error, ValueError, pd.errors.ParserWarning) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{path} must be a whole table of text in UTF-8 with a header, but it cannot be read "
-            f"({reason}); check the file"
-        ) from error
+    source = f"the table of labels ({path})"
+    with within_memory(source):
+        content = read_file(path, source)
+        content = unpack_gzip(content, source) if name.endswith(".gz") else content
+        try:
+            return pd.read_csv(
+                io.BytesIO(content),
+                sep=SEPARATORS[suffix],
+                dtype=str,
+                keep_default_na=False,
+                encoding="utf-8-sig",
+                index_col=False,
+            )
+        except (ValueError, pd.errors.ParserWarning) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"{source} must be text in UTF-8 with a header, but it cannot be read ({reason}); "
+                f"check the file"
+            ) from error
 
 
 def _check_labels(words: tuple[str, ...], samples: tuple[str, ...] | None, path: Path) -> None:

@@ -24,6 +24,7 @@ from rinn.tci.priors import Prior, make_prior
 from rinn.tci.progress import ScoringProgress
 from rinn.tci.settings import TciSettings
 from rinn.tci.writing import CAUSES, make_tables, pack_causes
+from rinn.terminal import Terminal
 
 PACKAGES = ("rinn", "numpy", "scipy", "pandas", "pyarrow")
 
@@ -81,7 +82,7 @@ def run_tci(
         InputError: before anything is written.
         KeyboardInterrupt: after the permutations that are done are saved.
     """
-    console = console or Console(stderr=True)
+    console = console or Terminal(stderr=True)
     settings = settings or TciSettings()
     events = load_events(x_path, y_path, tissue_path)
     weights = make_prior(events, prior, other)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rinn.delimited import read_table
 from rinn.tci.run import TciResult
 
 MOST_ROWS = 15
@@ -40,7 +40,7 @@ def show_tci(result: TciResult, console: Console) -> None:
 
 
 def _list_drivers(folder: Path, count: int) -> Table:
-    rows = pd.read_csv(folder / "drivers.csv", dtype={"sga": str}, keep_default_na=False)
+    rows = read_table(folder / "drivers.csv", dtype={"sga": str})
     shown = f", the first {MOST_ROWS} of {count}" if count > MOST_ROWS else ""
     table = Table(title=f"Drivers overall{shown}", title_justify="left")
     for column in ("SGA", "carriers", "called in", "rate", "cut-off"):
