@@ -28,7 +28,9 @@ def start_command(*words, change="", **more):
 def wait_until_it_answers(process):
     """Wait until the command handles signals: Python itself never handles SIGTERM."""
     status = Path(f"/proc/{process.pid}/status")
+    until = time.monotonic() + 60
     while process.poll() is None:
+        assert time.monotonic() < until, "it never handled SIGTERM"
         caught = status.read_text().partition("SigCgt:")[2].split(maxsplit=1)
         if caught and int(caught[0], 16) >> (signal.SIGTERM - 1) & 1:
             return
