@@ -628,7 +628,7 @@ class TestWords:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(rinn.runs, "fit_run", stop)
-        assert call(*fit_words(data, tmp_path / "run")) == 1
+        assert call(*fit_words(data, tmp_path / "run")) == 130
         said = capsys.readouterr().err.strip()
         assert said == "rinn: stopped; the same command goes on where it was."
 

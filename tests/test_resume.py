@@ -2,8 +2,6 @@ import json
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import jax
@@ -15,6 +13,7 @@ import rinn.report.page
 import rinn.search
 import rinn.store
 from networks import make_trials, small_problem
+from processes import STOPPED, start_command, stop, wait_until_it_answers
 from rinn.cli import run
 from rinn.cohorts import Batch, Cohort
 from rinn.config import RunSettings
@@ -24,15 +23,23 @@ from rinn.search import Engine, run_search
 from rinn.store import load_manifest, open_run
 
 RESULTS = ("trials.csv", "curves.csv", "graph.json", "edges.csv", "weights.safetensors")
-# Saves often enough for every interruption to find something; Ctrl-C even where a shell that
-# started the tests in the background had it ignored.
-DRIVER = """
-import signal, sys
-import rinn.cli, rinn.search
-signal.signal(signal.SIGINT, signal.default_int_handler)
-rinn.search.SECONDS_BETWEEN_SAVES = 0.2
-sys.exit(rinn.cli.run(sys.argv[1:]))
+# Saves often enough for every interruption to find something.
+SAVE_OFTEN = """
+run = rinn.cli.run
+def run_saving(arguments):
+    import rinn.search
+    rinn.search.SECONDS_BETWEEN_SAVES = 0.2
+    return run(arguments)
+rinn.cli.run = run_saving
 """
+# The signals of an interruption, and the exit code that follows.
+INTERRUPTIONS = {
+    "kill": ((signal.SIGKILL,), -signal.SIGKILL),
+    "SIGTERM": ((signal.SIGTERM,), 143),
+    "Ctrl-C": ((signal.SIGINT,), 130),
+    "Ctrl-C twice": ((signal.SIGINT, signal.SIGINT), 130),
+}
+MOMENTS = 20
 KILLS = 3
 
 
@@ -57,10 +64,9 @@ def saved_files(folder):
 
 
 def start(data, out, *more):
-    words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "64"]
+    words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "24"]
     words += ["--epochs", "140", "--device", "cpu", *more]
-    command = [sys.executable, "-c", DRIVER, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return start_command(*words, change=SAVE_OFTEN)
 
 
 def finish(process):
@@ -119,20 +125,54 @@ def test_killed_run_ends_as_uninterrupted(uninterrupted, tmp_path):
     assert not (out / "nets").exists()
 
 
-def test_ctrl_c_stops_and_resumes(uninterrupted, tmp_path):
+def check_interruption(kind, process):
+    """Send the signals of this kind; False where the run was complete before they came."""
+    signals, code = INTERRUPTIONS[kind]
+    found, shown, said = stop(process, *signals)
+    if found == 0:
+        return False
+    assert (found, shown if found > 0 else "") == (code, "")
+    lines = said.splitlines(keepends=True)
+    assert lines[-1:] == ([STOPPED] if code > 0 else lines[-1:])
+    assert all(" networks" in line for line in lines if line != STOPPED), said
+    return True
+
+
+def test_signals_stop_and_resume(uninterrupted, tmp_path):
+    """One after the other in the same run, each in the middle of its training."""
     data, expected, _ = uninterrupted
     out = tmp_path / "run"
-    process = start(data, out)
-    assert wait_until_it_saves(process, out)
-    process.send_signal(signal.SIGINT)
-    shown, words = process.communicate(timeout=120)
-    assert process.returncode == 1
-    assert words.splitlines()[-1] == "rinn: stopped; the same command goes on where it was."
-    assert shown == ""
-    assert load_manifest(out)["status"] == "running"
-    assert list(out.glob("work/*.npz")) or list(out.glob("nets/*.npz"))
+    for kind in ("SIGTERM", "Ctrl-C", "Ctrl-C twice"):
+        process = start(data, out)
+        assert wait_until_it_saves(process, out)
+        assert check_interruption(kind, process), f"the run was complete before {kind}"
+        assert load_manifest(out)["status"] == "running"
+        assert list(out.glob("work/*.npz")) or list(out.glob("nets/*.npz"))
     finish(start(data, out))
     assert results(out) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", INTERRUPTIONS)
+def test_interrupted_at_random_moments(kind, uninterrupted, tmp_path):
+    """From the start to the end of the process, and in resumed runs as in new ones."""
+    data, expected, _ = uninterrupted
+    rng, landed = random.Random(kind), 0
+    began = time.monotonic()
+    finish(start(data, tmp_path / "timed"))
+    seconds = time.monotonic() - began
+    while landed < MOMENTS:
+        out = tmp_path / f"{landed}"
+        for _ in range(5):
+            process = start(data, out)
+            wait_until_it_answers(process)
+            time.sleep(rng.uniform(0, seconds))
+            if not check_interruption(kind, process):
+                break
+            landed += 1
+        finish(start(data, out))
+        assert results(out) == expected
+        assert load_manifest(out)["status"] == "complete"
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, whose import would take longer than this file's
 if TYPE_CHECKING:
+    from typing import Any
+
     from rinn.causal import Assumption as Assumption
     from rinn.causal import DataComparison as DataComparison
     from rinn.causal import LatentFinding as LatentFinding

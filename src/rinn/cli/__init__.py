@@ -1,60 +1,39 @@
-"""The command `rinn`: words to settings to one call; errors to one line."""
+"""The command `rinn`: words to settings to one call; errors to one line.
+
+The commands and their libraries are imported by `run`, when `main` already answers signals.
+"""
 
 from __future__ import annotations
 
-import importlib.metadata
+import atexit
 import io
 import os
+import signal
 import sys
-from typing import Annotated
+import threading
 
-import typer
-
-from rinn.cli.datasets import simulate
-from rinn.cli.drawing import ListFigures, draw
-from rinn.cli.findings import ListFormats, check, export, report, score
-from rinn.cli.learning import demo, fit, reproduce
-from rinn.cli.preparing import prepare
-from rinn.cli.tumours import tci
-from rinn.cli.using import activity, name, similar, whatif
-from rinn.cli.viewing import view
-from rinn.errors import InputError, TrainingError
-from rinn.terminal import make_visible
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all of this
+if TYPE_CHECKING:
+    from types import FrameType
 
 INTERRUPTED = 130
-
-app = typer.Typer(
-    help="Learn the hidden causal graph between known causes (X) and known effects (Y).",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-# In the order of the help.
-app.command()(simulate)
-app.command()(prepare)
-app.command()(fit)
-app.command()(score)
-app.command()(check)
-app.command(cls=ListFormats)(export)
-app.command()(report)
-app.command(cls=ListFigures)(draw)
-app.command()(view)
-app.command()(name)
-app.command()(activity)
-app.command()(whatif)
-app.command()(similar)
-app.command()(demo)
-app.command()(reproduce)
-app.command()(tci)
+STOPPED = "stopped; the same command goes on where it was"
 
 
 def main() -> None:
-    """Run the command; exit code 0 done, 2 the user's input is wrong, 1 anything else."""
+    """Run the command and end the process.
+
+    The exit code is 0 done, 2 the user's input is wrong, 1 anything else; 130 after Ctrl-C and
+    143 after SIGTERM.
+    """
+    _answer_signals()
+    code = 1  # of an error that RINN_DEBUG shows
+    atexit.register(lambda: _end(code))  # the first to register runs last
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name that the terminal cannot show is spelled out; it is no reason to stop.
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -66,6 +45,11 @@ def run(arguments: list[str]) -> int:
     Returns:
         The exit code.
     """
+    import typer
+
+    from rinn.cli.commands import app
+    from rinn.errors import InputError, TrainingError
+
     try:
         code = app(arguments or ["--help"], standalone_mode=False, obj=["rinn", *arguments])
     except InputError as error:
@@ -84,22 +68,64 @@ def run(arguments: list[str]) -> int:
         words = f"{type(error).__name__}: {error}".splitlines()[0]
         return _complain(f"something went wrong ({words}); RINN_DEBUG=1 shows where", 1)
     if code == INTERRUPTED:  # newer releases of typer return this in place of the exception
-        return _complain("stopped; the same command goes on where it was", 1)
+        return _complain(STOPPED, INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
-@app.callback(invoke_without_command=True)
-def _describe_self(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    if version:
-        sys.stdout.write(f"rinn {importlib.metadata.version('rinn')}\n")
-        raise typer.Exit()
-
-
 def _complain(message: str, code: int) -> int:
+    from rinn.terminal import make_visible
+
     stop = "" if message.endswith(("?", ".")) else "."
     sys.stderr.write(f"rinn: {make_visible(message)}{stop}\n")
     return code
+
+
+def _answer_signals() -> None:
+    """Let Ctrl-C and SIGTERM end the process at once, whatever it does.
+
+    Python calls a signal handler in the main thread, between two instructions of its own: while
+    XLA compiles in that thread, not for many seconds. An exception that a handler raises may land
+    in a callback of a native library, which loses it or aborts. So the interpreter writes the
+    signal's number to a pipe, and a thread that reads it ends the process. No moment is a wrong
+    one: every file of a run is replaced whole.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_end_on_signal, args=(reader,), daemon=True).start()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as it is under nohup
+            signal.signal(number, _wait_for_end)
+
+
+def _wait_for_end(number: int, frame: FrameType | None) -> None:
+    """Keep the main thread from going on, and from ending in another way."""
+    threading.Event().wait()
+
+
+def _end_on_signal(reader: int) -> None:
+    number = os.read(reader, 1)[0]
+    while signal.getsignal(number) is not _wait_for_end:  # a command ends in its own way
+        number = os.read(reader, 1)[0]
+    try:
+        show_cursor = "\x1b[?25h\n" if os.isatty(2) else ""  # a progress bar hides it
+        # Not by sys.stderr, whose lock the main thread may hold.
+        os.write(2, f"{show_cursor}rinn: {STOPPED}.\n".encode())
+    finally:
+        os._exit(128 + number)
+
+
+def _end(code: int) -> None:
+    """End the process before the interpreter takes itself down.
+
+    Native threads outlive the command. A worker of Arrow's pool, for one, may release the last
+    reference to a table's bytes after the table was read, for which it takes the interpreter's
+    lock. While the interpreter goes down, a thread that takes the lock is ended by unwinding its
+    stack, through a destructor that must not be unwound: `terminate called without an active
+    exception`, exit code 134.
+    """
+    try:
+        sys.stdout.flush()
+    except Exception:  # it is closed, full, or nobody reads it
+        code = code or 1
+    os._exit(code)

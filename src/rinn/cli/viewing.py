@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,9 @@ def view(
     from rinn.viewing import open_server
 
     server = open_server(run, port)
+    before = signal.getsignal(signal.SIGINT)
+    if before != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         say(f"showing {run} at {server.url} (Ctrl-C ends it)")
         if open_browser:
@@ -35,3 +39,4 @@ def view(
         pass
     finally:
         server.server_close()
+        signal.signal(signal.SIGINT, before)

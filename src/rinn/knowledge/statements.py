@@ -130,14 +130,6 @@ def _check_header(names: list[str], lines: Lines) -> None:
         raise lines.reject(f"have the columns {', '.join(FIELDS[:3])} once", but, "mend that line")
 
 
-def _split(line: str, separator: str, lines: Lines) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True))
-    except csv.Error as error:
-        must = "have statements on lines of their own"
-        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
-
-
 def _advise_header(name: str) -> str:
     if _find_kind(name) in KINDS:
         return f"put a line with those names above it, such as {','.join(FIELDS[:3])}"
