@@ -230,7 +230,7 @@ class TestFit:
     def test_files(self, fitted):
         more = {"activity.csv", "curves.csv", "effects.csv", "refit.json"}
         more |= {"scores.json", "truth.json"}
-        found = {path.name for path in fitted.iterdir() if path.name != ".lock"}
+        found = {path.name for path in fitted.iterdir() if path.name != ".rinn.lock"}
         assert found == FILES | more
 
     def test_manifest(self, fitted):

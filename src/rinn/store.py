@@ -2,8 +2,9 @@
 
 A run folder holds manifest.json, trials.csv, weights.safetensors, graph.json, graph.graphml,
 edges.csv, refit.json, activity.csv, effects.csv, curves.csv, scores.json and report.html; while
-networks are trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). Every
-file is replaced whole, so that a run that is killed at any moment can go on.
+networks are trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). The
+manifest is written first. Every file is replaced whole, so that a run that is killed at any moment
+can go on. Only files with names that a run gives are ever removed, and only beside its manifest.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import shutil
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -28,14 +29,23 @@ from rinn.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.config import Trial, read_net
 from rinn.curves import NO_CURVE
 from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.files import (
+    holds_manifest,
+    lock_folder,
+    make_folder,
+    remove_files,
+    remove_parts,
+    replace_file,
+)
 from rinn.nets.redundant import Weights
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
 IDENTITY = ("format", "settings", "data")
-PARTS = ".*.part"
+WORK = ("work", "nets")
+_WORK_FILE = re.compile(r"[0-9]{4,}\.npz|null[0-9]{5,}\.npy")
+_T = TypeVar("_T")
 RESULTS = ("train_loss", "validation_loss", "validation_error")
 
 
@@ -48,8 +58,7 @@ class RunFolder:
 
     def load_finished(self, cohort: int) -> list[TrainedNet] | None:
         """The networks of a cohort that is done, or None."""
-        arrays = _read_arrays(self._cohort("nets", cohort))
-        return None if arrays is None else self._unpack_nets(arrays)
+        return _read_arrays(self._cohort("nets", cohort), self._unpack_nets)
 
     def save_finished(self, cohort: int, nets: list[TrainedNet]) -> None:
         """Keep a cohort that is done; its batch in progress is then no longer needed."""
@@ -58,13 +67,7 @@ class RunFolder:
 
     def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
         """A cohort's batch and its finished networks, or None."""
-        arrays = _read_arrays(self._cohort("work", cohort))
-        if arrays is None:
-            return None
-        leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
-        curves = (arrays["curves"],) if "curves" in arrays else ()
-        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]), curves)
-        return saved, self._unpack_nets(arrays)
+        return _read_arrays(self._cohort("work", cohort), self._unpack_batch)
 
     def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
         """Keep a cohort in the middle of its training."""
@@ -78,7 +81,8 @@ class RunFolder:
     def write_json(self, name: str, value: dict[str, Any]) -> None:
         """Write a JSON file of the run."""
         text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        replace_file(self.folder / name, text.encode())
+        # A path that is not UTF-8 has lone surrogates, which JSON spells as backslashreplace does.
+        replace_file(self.folder / name, text.encode(errors="backslashreplace"))
 
     def write_table(self, name: str, table: pd.DataFrame) -> None:
         """Write a CSV file of the run."""
@@ -86,11 +90,21 @@ class RunFolder:
 
     def discard_work(self) -> None:
         """Remove the networks that were not kept, once everything else is written."""
-        for name in ("work", "nets"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for name in WORK:
+            folder = self.folder / name
+            remove_files(folder, _WORK_FILE)
+            remove_parts(folder)
+            with contextlib.suppress(OSError):  # what is not the run's own stays
+                folder.rmdir()
 
     def _cohort(self, kind: str, cohort: int) -> Path:
         return self.folder / kind / f"{cohort:04d}.npz"
+
+    def _unpack_batch(self, arrays: dict[str, np.ndarray]) -> tuple[SavedBatch, list[TrainedNet]]:
+        leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
+        curves = (arrays["curves"],) if "curves" in arrays else ()
+        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]), curves)
+        return saved, self._unpack_nets(arrays)
 
     def _unpack_nets(self, arrays: dict[str, np.ndarray]) -> list[TrainedNet]:
         nets = []
@@ -127,48 +141,14 @@ def open_run(
     Raises:
         InputError: the folder cannot be written, is not a run's, is another run's, or is in use.
     """
-    if folder.exists():
-        _check_same_run(folder, manifest)
-    try:
-        for name in (folder, folder / "work", folder / "nets"):
-            name.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise InputError(
-            f"--out must be a folder that can be written, but {folder} cannot ({error.strerror}); "
-            f"choose another"
-        ) from None
-    with lock:
-        try:
-            lock_file(lock)
-        except BlockingIOError:
-            raise InputError(
-                f"--out must be a folder that no other process writes to, but {folder} is in use; "
-                f"wait for it, or choose another"
-            ) from None
+    _check_same_run(folder, manifest)
+    with lock_folder(folder):
         run = RunFolder(folder, trials)
-        for part in folder.glob(PARTS):  # of a run that was killed while it wrote
-            part.unlink()
-        if not (folder / MANIFEST).exists():
+        if not _check_same_run(folder, manifest):  # another process may have begun since
             run.write_json(MANIFEST, manifest)
+        for name in WORK:
+            make_folder(folder / name)
         yield run
-
-
-def lock_file(file: IO[str]) -> None:
-    """Lock a file for this process; BlockingIOError if another process has locked it.
-
-    Windows and some file systems of clusters have no such locks: there nothing is locked.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        return
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
@@ -242,17 +222,14 @@ def _restore(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrainedNet
     )
 
 
-def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
-    if not folder.is_dir():
-        raise InputError(f"--out must be a folder, but {folder} is a file; choose another name")
-    own = {".lock", "work", "nets"}
-    names = {entry.name for entry in folder.iterdir() if not entry.match(PARTS)} - own
-    if not names:
-        return
-    if MANIFEST not in names:
+def _check_same_run(folder: Path, manifest: dict[str, Any]) -> bool:
+    """Whether the folder holds this very run, begun or complete; refuse any other's."""
+    if not holds_manifest(folder, MANIFEST, "run"):
+        return False
+    if link := next((name for name in WORK if (folder / name).is_symlink()), None):
         raise InputError(
-            f"--out must be new, empty or a folder of this run, but {folder} holds other files "
-            f"(such as {min(names)!r}); choose another"
+            f"--out must be a folder of this run, but {link} in {folder} is a link; remove it, or "
+            f"choose another folder"
         )
     found = load_manifest(folder)
     differing = _differences({key: found[key] for key in IDENTITY}, manifest)
@@ -263,6 +240,7 @@ def _check_same_run(folder: Path, manifest: dict[str, Any]) -> None:
         )
     if found.get("status") != "complete":
         _check_can_go_on(folder, found, manifest)
+    return True
 
 
 def _check_can_go_on(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -319,12 +297,12 @@ def _write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     replace_file(path, content.getbuffer())
 
 
-def _read_arrays(path: Path) -> dict[str, np.ndarray] | None:
-    """The arrays of a file; None where it is missing or damaged, to train its networks again."""
+def _read_arrays(path: Path, unpack: Callable[[dict[str, np.ndarray]], _T]) -> _T | None:
+    """Read a file of arrays; None where it is missing or damaged, to train its networks again."""
     try:
         content = io.BytesIO(path.read_bytes())
         # Given a path, np.load would leave the file open where it is not an archive.
         with np.load(content, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (FileNotFoundError, EOFError, ValueError, TypeError, zipfile.BadZipFile, zlib.error):
+            return unpack(dict(arrays))
+    except (OSError, EOFError, LookupError, ValueError, TypeError, zipfile.BadZipFile, zlib.error):
         return None

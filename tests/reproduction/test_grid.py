@@ -12,7 +12,7 @@ from rinn.reproduction.cells import Job, load_cell
 from rinn.reproduction.folder import open_folder
 from rinn.reproduction.grid import plan_jobs, reproduce
 
-FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.json", ".lock"}
+FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.json", ".rinn.lock"}
 
 
 def run(out, runs, **changes):
@@ -261,16 +261,14 @@ class TestRefused:
         run(tmp_path, run_inside, datasets=["1"], strategies=["rinn"])
 
     def test_begun_but_empty_is_fine(self, tmp_path):
-        (tmp_path / "cells").mkdir()
-        (tmp_path / "runs").mkdir()
-        (tmp_path / ".lock").touch()
-        (tmp_path / ".reproduction.json.77.part").touch()
+        (tmp_path / ".rinn.lock").touch()
+        (tmp_path / ".rinn-0123456789abcdef.part").touch()
         run(tmp_path, FakeRuns())
         assert {path.name for path in tmp_path.iterdir()} == FILES | {"cells", "runs"}
 
     def test_half_written_files_are_removed(self, tmp_path):
         run(tmp_path, FakeRuns())
-        part = tmp_path / "cells" / ".or-dm-0.json.77.part"
+        part = tmp_path / "cells" / ".rinn-0123456789abcdef.part"
         part.touch()
         with open_folder(tmp_path, make_cell().setup):
             assert not part.exists()

@@ -25,7 +25,7 @@ from rinn.draw.selection import plot_selection
 from rinn.draw.stripsheet import plot_strips
 from rinn.errors import InputError, suggest
 from rinn.evaluation import map_trained
-from rinn.files import replace_file
+from rinn.files import check_target, make_folder, replace_file
 from rinn.graphfiles import load_graph
 from rinn.reproduction.cells import load_cell
 from rinn.reproduction.folder import CELLS, SETUP
@@ -177,20 +177,13 @@ def _draw(folder: _Folder, wanted: list[FigureKind], paths: dict[str, Path]) -> 
 
 
 def _check_place(out: Path, paths: list[Path], force: bool) -> None:
-    for path in paths:
-        if os.path.lexists(path) and not path.is_file():
-            raise InputError(f"cannot write {path}: it is no plain file; choose another --out")
-        if path.exists() and not force:
+    for path in paths if os.path.isdir(out) else []:
+        check_target(path)
+        if os.path.lexists(path) and not force:
             raise InputError(
                 f"cannot write {path}: it exists; choose another --out, or replace it with --force"
             )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"--out must be a folder that can be written, but {out} cannot ({error.strerror}); "
-            f"choose another"
-        ) from None
+    make_folder(out)
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
