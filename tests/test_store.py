@@ -210,7 +210,9 @@ def test_manifest_of_no_folder(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [None, b"", b"[]", b"3", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": 1'],
+    [None, b"", b"[]", b"3", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": 1']
+    + [json.dumps(MANIFEST | {key: None}).encode() for key in ("settings", "data", "tables")]
+    + [json.dumps(MANIFEST | {"seconds": float("nan")}).encode(), b"[" * 100_000],
 )
 def test_unreadable_manifest(tmp_path, content):
     if content is not None:

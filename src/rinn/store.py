@@ -12,10 +12,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +49,69 @@ WORK = ("work", "nets")
 _WORK_FILE = re.compile(r"[0-9]{4,}\.npz|null[0-9]{5,}\.npy")
 _T = TypeVar("_T")
 RESULTS = ("train_loss", "validation_loss", "validation_error")
+
+_SPREAD = {"mean": float, "sd": float}
+_SCORE = {"precision?": float, "recall?": float, "f1": float}
+_TEST = {"loss": str, "samples": int, "error": _SPREAD, "auroc?": (_SPREAD, None)}
+_SENTENCE = {"sentence": str}
+# What a manifest says, as `has_shape` checks it; those of `rinn tci` have other tables.
+_MANIFEST: dict[str, Any] = {
+    "status?": str,
+    "settings": dict,
+    "data": {"*": str},
+    "created?": str,
+    "seconds?": float,
+    "command?": [str],
+    "plan?": str,
+    "versions?": {"rinn?": str},
+    "device?": {"platform": str, "kind?": str, "count?": int},
+    "tables?": {
+        "x?": str,
+        "y?": str,
+        "samples?": int,
+        "inputs?": [str],
+        "outputs?": [str],
+        "dropped?": [{"table": str, "name": str, "reason": str}],
+    },
+    "networks?": {"trained?": int, "sets?": int, "kept?": [int], "nearest?": [int]},
+    "test?": (_TEST, None),
+    "test_of_ten?": (_TEST, None),
+    "outputs?": _SENTENCE,
+    "covariates?": _SENTENCE | {"notes?": [str]},
+    "comparison?": {"sentence?": str, "carries?": bool},
+    "null?": _SENTENCE,
+    "prior?": {
+        "sentence?": str,
+        "account?": [str],
+        "silenced?": [str],
+        "counts?": {"contradictions?": int},
+        "contradictions?": [
+            {"input": str, "output": str, "says": str, "evidence": float, "without": float,
+             "drawn": bool},
+        ],
+    },
+    "scores?": {
+        "paper?": {
+            "hidden": _SCORE | {"threshold?": (float, None)},
+            "input?": (_SCORE | {"threshold?": (float, None)}, None),
+            "threshold?": (float, None),
+        },
+        "graph": {
+            "latents": _SCORE,
+            "edges": _SCORE,
+            "latent_edges?": (_SCORE, None),
+            "shd?": int,
+            "order_errors?": int,
+        },
+    },
+}  # fmt: skip
+_KEPT = {
+    "nets": [
+        {"trial": int, "setting": int, "split": int, "net": dict, "status": str, "epochs": int}
+        | dict.fromkeys(RESULTS, Real)
+    ],
+    "notes": {"loss?": str},
+}
 
 
 class RunFolder:
@@ -161,12 +226,76 @@ def load_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(f"RUN must be a run folder, but {folder} is not a folder")
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if not has_shape(found, _MANIFEST):
+            raise ValueError("a value is missing or of another type")
         return {key: found[key] for key in IDENTITY} | found
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, RecursionError):
         raise InputError(
             f"RUN must be a folder that 'rinn fit' has written, but {folder} has no readable "
             f"{MANIFEST}"
         ) from None
+
+
+def read_columns(manifest: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], ...]:
+    """Read the names of a run's inputs and outputs out of its manifest.
+
+    Args:
+        manifest: of the run.
+        folder: the run folder, for errors.
+
+    Returns:
+        Inputs and outputs.
+
+    Raises:
+        InputError: the manifest does not name them, or one of them twice.
+    """
+    tables = manifest.get("tables", {})
+    inputs, outputs = (tuple(tables.get(part, ())) for part in ("inputs", "outputs"))
+    both = inputs + outputs
+    if not inputs or not outputs or len(set(both)) < len(both):
+        raise InputError(
+            f"RUN must name its inputs and outputs, but manifest.json in {folder} does not; make "
+            f"the run again"
+        )
+    return inputs, outputs
+
+
+def has_shape(value: object, shape: Any) -> bool:
+    """Say whether a value of a JSON file is what its reader expects.
+
+    Args:
+        value: as `json.loads` returned it.
+        shape: a type, where `float` stands for every finite number; None; a list with the shape
+            of all elements; a dictionary with the shapes of its values by name, where a name that
+            ends in ? may be missing, others than these may be there, and * stands for all; or a
+            tuple of shapes, one of which must fit.
+
+    Returns:
+        Whether it fits.
+
+    Example:
+        >>> shape = {"names": [str], "loss?": (float, None)}
+        >>> has_shape({"names": ["a"], "loss": 1}, shape), has_shape({"names": [3]}, shape)
+        (True, False)
+    """
+    if isinstance(shape, tuple):
+        return any(has_shape(value, one) for one in shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(has_shape(one, shape[0]) for one in value)
+    if isinstance(shape, dict) and "*" in shape:
+        return isinstance(value, dict) and has_shape([*value.values()], [shape["*"]])
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(
+            has_shape(value[name.rstrip("?")], one)
+            if name.rstrip("?") in value
+            else name.endswith("?")
+            for name, one in shape.items()
+        )
+    if shape is None or isinstance(value, bool):
+        return value is None if shape is None else shape is bool
+    if shape is float:
+        return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, shape)
 
 
 def save_kept(path: Path, nets: Sequence[TrainedNet], notes: dict[str, Any]) -> None:
@@ -191,6 +320,8 @@ def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             about = json.loads(file.metadata()["rinn"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if not has_shape(about, _KEPT):
+            raise ValueError("a value is missing or of another type")
         return [_restore(entry, arrays) for entry in about["nets"]], about["notes"]
     except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError):
         raise InputError(
@@ -212,14 +343,63 @@ def _describe(net: TrainedNet) -> dict[str, Any]:
     }
 
 
+def choose_nets(
+    nets: Sequence[TrainedNet], manifest: dict[str, Any], which: str
+) -> list[TrainedNet]:
+    """Find the networks that a manifest names.
+
+    Args:
+        nets: what `load_kept` read.
+        manifest: of the same run.
+        which: kept or nearest.
+
+    Returns:
+        The networks in the order of the manifest; none where the run has none.
+
+    Raises:
+        InputError: one of them is missing, or has not the inputs and outputs of the tables.
+    """
+    known = {net.trial.number: net for net in nets}
+    found = [known.get(number) for number in manifest.get("networks", {}).get(which, ())]
+    chosen = [net for net in found if net is not None and _fits(net, manifest["tables"])]
+    if len(chosen) < len(found):
+        raise InputError(
+            f"RUN must hold the networks that its {MANIFEST} names, but {WEIGHTS} holds others; "
+            f"make the run again"
+        )
+    return chosen
+
+
+def _fits(net: TrainedNet, tables: dict[str, Any]) -> bool:
+    """Whether a network has the inputs and outputs of the run; a belief network reads outputs."""
+    read = tables["outputs" if net.trial.net.kind == "belief" else "inputs"]
+    ends = net.weights.inputs.shape[-1], len(net.weights.output)
+    return ends == (len(read), len(tables["outputs"]))
+
+
 def _restore(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrainedNet:
+    weights = Weights(*(arrays[f"{entry['trial']}.{part}"] for part in Weights._fields))
+    _check_weights(weights)
     return TrainedNet(
         trial=Trial(entry["trial"], entry["setting"], entry["split"], read_net(entry["net"])),
-        weights=Weights(*(arrays[f"{entry['trial']}.{part}"] for part in Weights._fields)),
+        weights=weights,
         status=entry["status"],
         epochs=entry["epochs"],
         **{name: entry[name] for name in RESULTS},
     )
+
+
+def _check_weights(weights: Weights) -> None:
+    """Raise ValueError where the arrays of a network do not fit together."""
+    layers, width = weights.bias.shape
+    readers, nodes, _ = weights.inputs.shape
+    outputs = len(weights.output)
+    fits = readers in (1, layers) and nodes == width
+    fits &= weights.hidden.shape == (layers - 1, width, width)
+    fits &= weights.output.shape == (outputs, width) and weights.output_bias.shape == (outputs,)
+    fits &= all(part.dtype.kind == "f" and np.isfinite(part).all() for part in weights)
+    if not fits:
+        raise ValueError("weights must be finite numbers of shapes that fit together")
 
 
 def _check_same_run(folder: Path, manifest: dict[str, Any]) -> bool:

@@ -27,10 +27,11 @@ from rinn.errors import InputError, suggest
 from rinn.evaluation import map_trained
 from rinn.files import check_target, make_folder, replace_file
 from rinn.graphfiles import load_graph
+from rinn.report.contents import read_curves, read_trials
 from rinn.reproduction.cells import load_cell
 from rinn.reproduction.folder import CELLS, SETUP
 from rinn.reproduction.tables import Comparison, compare
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.store import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
 
 REPRODUCTION = "reproduction"
 
@@ -87,24 +88,24 @@ class _Folder:
     def net(self) -> TrainedNet:
         """The network that the paper's distance puts first, else the first that was kept."""
         self.need(WEIGHTS, "no networks")
-        nets = {net.trial.number: net for net in load_kept(self.path / WEIGHTS)[0]}
-        counts = self.manifest["networks"]
-        chosen = [*counts.get("nearest", []), *counts.get("kept", [])]
+        nets = load_kept(self.path / WEIGHTS)[0]
+        read_columns(self.manifest, self.path)
+        chosen = [
+            net for kind in ("nearest", "kept") for net in choose_nets(nets, self.manifest, kind)
+        ]
         if not chosen:
             raise _Absent("the run has no networks")
-        return nets[chosen[0]]
+        return chosen[0]
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
         """The inputs and outputs."""
-        return self.manifest["tables"]["inputs"], self.manifest["tables"]["outputs"]
+        inputs, outputs = read_columns(self.manifest, self.path)
+        return list(inputs), list(outputs)
 
-    def table(self, name: str) -> pd.DataFrame:
+    def table(self, name: str, read: Callable[[Path], pd.DataFrame]) -> pd.DataFrame:
         self.need(name, f"there is no {name}")
-        try:
-            found = pd.read_csv(self.path / name)
-        except (OSError, ValueError):
-            raise _Absent(f"{name} cannot be read") from None
+        found = read(self.path)
         if found.empty:
             raise _Absent(f"{name} has no rows")
         return found
@@ -225,6 +226,10 @@ def _draw_strips(folder: _Folder) -> Figure:
                        title=title)  # fmt: skip
 
 
+def _read_networks(folder: Path) -> pd.DataFrame:
+    return read_trials(folder, has_networks=True)
+
+
 FIGURES = {
     figure.name: figure
     for figure in (
@@ -237,9 +242,9 @@ FIGURES = {
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
         FigureKind("architecture", "a network with its living edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
-                   lambda folder: plot_selection(folder.table("trials.csv"))),
+                   lambda folder: plot_selection(folder.table("trials.csv", _read_networks))),
         FigureKind("curves", "losses of the kept networks by epoch",
-                   lambda folder: plot_curves(folder.table("curves.csv"))),
+                   lambda folder: plot_curves(folder.table("curves.csv", read_curves))),
         FigureKind(REPRODUCTION, "the tables of a reproduction beside the paper's",
                    lambda folder: plot_reproduction(load_comparison(folder.path))),
     )
