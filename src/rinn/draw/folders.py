@@ -103,12 +103,15 @@ class _Folder:
         inputs, outputs = read_columns(self.manifest, self.path)
         return list(inputs), list(outputs)
 
-    def table(self, name: str, read: Callable[[Path], pd.DataFrame]) -> pd.DataFrame:
-        self.need(name, f"there is no {name}")
-        found = read(self.path)
-        if found.empty:
-            raise _Absent(f"{name} has no rows")
-        return found
+    @property
+    def trials(self) -> pd.DataFrame:
+        self.need("trials.csv", "there is no trials.csv")
+        return read_trials(self.path, bool(self.manifest.get("networks", {}).get("kept")))
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        self.need("curves.csv", "there is no curves.csv")
+        return read_curves(self.path)
 
     def need(self, name: str, why: str) -> None:
         if not (self.path / name).is_file():
@@ -226,10 +229,6 @@ def _draw_strips(folder: _Folder) -> Figure:
                        title=title)  # fmt: skip
 
 
-def _read_networks(folder: Path) -> pd.DataFrame:
-    return read_trials(folder, has_networks=True)
-
-
 FIGURES = {
     figure.name: figure
     for figure in (
@@ -242,9 +241,9 @@ FIGURES = {
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
         FigureKind("architecture", "a network with its living edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
-                   lambda folder: plot_selection(folder.table("trials.csv", _read_networks))),
+                   lambda folder: plot_selection(folder.trials)),
         FigureKind("curves", "losses of the kept networks by epoch",
-                   lambda folder: plot_curves(folder.table("curves.csv", read_curves))),
+                   lambda folder: plot_curves(folder.curves)),
         FigureKind(REPRODUCTION, "the tables of a reproduction beside the paper's",
                    lambda folder: plot_reproduction(load_comparison(folder.path))),
     )
