@@ -91,6 +91,7 @@ OPTIONS = {
     "similar": ("--input", "--out", "--force"),
     "demo": ("--out", "--seed", "--device", "--trials", "--quiet"),
 }
+HUGE = "99999999999999999999"
 NO_GPU = all(device.platform == "cpu" for device in jax.devices())
 
 
@@ -210,6 +211,9 @@ class TestSimulate:
             (("or", "--samples", "0"), "samples must be a whole number"),
             (("or", "--samples", "many"), "--samples"),
             (("or", "--seed", "-1"), "seed must be a whole number"),
+            (("or", "--samples", HUGE), "samples must be a whole number of at least 1 and at most"),
+            (("or", "--seed", HUGE), "seed must be a whole number of at least 0 and at most"),
+            (("random", "--latents", HUGE), "latents must be a whole number of at least 1 and at"),
             (("or", "--p", "0.1"), "'p' is not a parameter of the dataset 'or'"),
             (("random", "--mechanism", "og"), "did you mean 'logic' or 'or'?"),
             (("random", "--inputs", "0"), "inputs must be"),
@@ -230,7 +234,7 @@ class TestFit:
     def test_files(self, fitted):
         more = {"activity.csv", "curves.csv", "effects.csv", "refit.json"}
         more |= {"scores.json", "truth.json"}
-        found = {path.name for path in fitted.iterdir() if path.name != ".lock"}
+        found = {path.name for path in fitted.iterdir() if path.name != ".rinn.lock"}
         assert found == FILES | more
 
     def test_manifest(self, fitted):
@@ -393,6 +397,10 @@ class TestBadSettings:
             (("--trials", "few"), "--trials"),
             (("--epochs", "0"), "epochs must be a whole number of at least 1, got 0"),
             (("--seed", "-1"), "seed must be a whole number of at least 0, got -1"),
+            (("--trials", HUGE), "trials must be a whole number of at most 100000, got 9999"),
+            (("--epochs", HUGE), "epochs must be a whole number of at most 10000000, got 9999"),
+            (("--null", HUGE), "null must be a whole number of at most 10000, got 9999"),
+            (("--seed", HUGE), "seed must be a whole number of at most 4294967295, got 9999"),
             (("--device", "tpu"), "device must be one of auto, cpu, gpu"),
         ],
     )

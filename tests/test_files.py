@@ -1,146 +1,164 @@
-import gzip
-import io
+import errno
 import os
-import zipfile
-from pathlib import Path
+import resource
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import rinn.files
-from rinn.cli import run
-from rinn.confounding import load_covariates
 from rinn.errors import InputError
-from rinn.files import check_file, read_file, unpack_gzip
-from rinn.graphfiles import load_graph
-from rinn.kinds import load_kinds
-from rinn.knowledge import load_knowledge
-from rinn.meaning import load_gmt
-from rinn.readers import load_h5ad, load_maf
-from rinn.readers.lines import Lines
-from rinn.tables import load_table
-from rinn.tci.labels import load_labels
-
-READERS = {
-    "x.csv": lambda path: load_table(path, "X"),
-    "x.parquet": lambda path: load_table(path, "X"),
-    "x.npz": lambda path: load_table(path, "X"),
-    "covariates.csv": load_covariates,
-    "kinds.csv": load_kinds,
-    "truth.json": load_graph,
-    "truth.graphml": load_graph,
-    "prior.csv": load_knowledge,
-    "prior.json": load_knowledge,
-    "prior.json.gz": load_knowledge,
-    "sets.gmt": lambda path: load_gmt(path, genes=set()),
-    "tissue.csv": load_labels,
-    "a.maf": load_maf,
-    "a.h5ad": load_h5ad,
-}
-
-
-def read_lines(path):
-    return list(Lines(path, "MAF"))
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_pipe_without_a_writer_is_refused_by_every_reader(tmp_path, name):
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(InputError, match="must be a regular file, but it is a pipe; save its"):
-        READERS[name](tmp_path / name)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_device_is_refused_by_every_reader(tmp_path, name):
-    (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(InputError, match="must be a regular file, but it is a device; save its"):
-        READERS[name](tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    "option", ["--maf", "--copy-number", "--clinical", "--normals", "--sequenced"]
+from rinn.files import (
+    LOCK,
+    check_target,
+    holds_manifest,
+    lock_folder,
+    make_folder,
+    remove_parts,
+    replace_file,
 )
-def test_prepare_refuses_pipes_before_it_reads_them(tmp_path, capsys, option):
-    pipe, table = tmp_path / "pipe", tmp_path / "y.csv"
-    os.mkfifo(pipe)
-    table.write_text("sample,p\na,1\n")
-    given = {"--expression": table, "--mutations": table, option: pipe}
-    if option == "--maf":
-        del given["--mutations"]
-    words = ["prepare", *(str(word) for pair in given.items() for word in pair)]
-    assert run([*words, "--out", str(tmp_path / "out")]) == 2
-    assert "must be a regular file, but it is a pipe" in capsys.readouterr().err
+
+PART = ".rinn-0123456789abcdef.part"
+# Names that a user may give, and that a careless pattern for temporary files would match.
+OWN = [".download.part", "notes.part", ".rinn-notes.part", ".rinn-0123.part", f"{PART}.part"]
 
 
-@pytest.mark.parametrize("read", [lambda path: load_table(path, "X"), load_covariates])
-def test_a_pipe_of_the_shell_is_to_be_saved_to_a_file(tmp_path, read):
-    os.mkfifo(tmp_path / "63")
-    with pytest.raises(InputError, match="it is a pipe; save its content to a file first"):
-        read(tmp_path / "63")
+def read_names(folder):
+    return sorted(path.name for path in folder.iterdir())
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"^X must be an existing file, but there is none"):
-        check_file(tmp_path / "none", "X")
-    with pytest.raises(InputError, match=r"^X must be a file, but it is a folder"):
-        check_file(tmp_path, "X")
-    with pytest.raises(InputError, match=r"^X must be a file you may read, .*null (byte|char)"):
-        check_file(Path("a\0b"), "X")
+def write_own(folder):
+    for name in OWN:
+        (folder / name).write_text("mine")
 
 
-def test_gzip_of_several_members_is_read_and_a_cut_one_refused():
-    content = gzip.compress(b"a,b\n", mtime=0) + gzip.compress(b"1,2\n", mtime=0)
-    assert unpack_gzip(content, "X") == b"a,b\n1,2\n"
-    with pytest.raises(InputError, match=r"^X must be a whole gzip file, .* \(it is cut off\)"):
-        unpack_gzip(content[:-9], "X")
+class TestReplaceFile:
+    def test_replaces_and_leaves_nothing_else(self, tmp_path):
+        (tmp_path / "a.txt").write_text("old")
+        replace_file(tmp_path / "a.txt", b"new")
+        assert read_names(tmp_path) == ["a.txt"]
+        assert (tmp_path / "a.txt").read_bytes() == b"new"
+
+    def test_mode_follows_the_umask(self, tmp_path):
+        replace_file(tmp_path / "a.txt", b"")
+        (tmp_path / "b.txt").touch()
+        assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "b.txt").stat().st_mode
+
+    def test_a_temporary_name_that_is_taken_is_left_alone(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("secrets.token_hex", lambda size: "0123456789abcdef"[: 2 * size])
+        (tmp_path / PART).write_text("mine")
+        with pytest.raises(InputError, match=r"cannot write .*a\.txt: File exists"):
+            replace_file(tmp_path / "a.txt", b"new")
+        assert [path.name for path in tmp_path.iterdir()] == [PART]
+        assert (tmp_path / PART).read_text() == "mine"
+
+    @pytest.mark.parametrize("refused", ["fsync", "replace"])
+    def test_a_full_disk_leaves_the_old_file(self, tmp_path, monkeypatch, refused):
+        def refuse(*_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        (tmp_path / "a.txt").write_text("old")
+        monkeypatch.setattr(os, refused, refuse)
+        with pytest.raises(InputError, match=r"cannot write .*a\.txt: No space left on device"):
+            replace_file(tmp_path / "a.txt", b"new")
+        assert read_names(tmp_path) == ["a.txt"]
+        assert (tmp_path / "a.txt").read_text() == "old"
+
+    def test_a_file_that_is_too_large(self, tmp_path):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        try:
+            with pytest.raises(InputError, match=r"cannot write .*a\.txt: File too large"):
+                replace_file(tmp_path / "a.txt", bytes(2000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert read_names(tmp_path) == []
+
+    def test_links_are_not_followed(self, tmp_path):
+        (tmp_path / "mine.html").write_text("mine")
+        (tmp_path / "report.html").symlink_to("mine.html")
+        (tmp_path / "nowhere.html").symlink_to("none")
+        for name in ("report.html", "nowhere.html"):
+            with pytest.raises(InputError, match="it is a link or a device; name a plain file"):
+                replace_file(tmp_path / name, b"new")
+            assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "mine.html").read_text() == "mine"
+        assert not (tmp_path / "none").exists()
+
+    def test_what_no_file_can_take_the_place_of(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="pipe: it is a link or a device"):
+            replace_file(tmp_path / "pipe", b"")
+        with pytest.raises(InputError, match="it is a folder; name a file in it"):
+            check_target(tmp_path)
+        with pytest.raises(InputError, match=r"the folder .*none does not exist; make it"):
+            check_target(tmp_path / "none" / "a.txt")
+        with pytest.raises(InputError, match="File name too long"):
+            replace_file(tmp_path / ("a" * 300), b"")
+
+    def test_the_longest_name_can_be_written(self, tmp_path):
+        replace_file(tmp_path / ("a" * 255), b"all")
+        assert [path.name for path in tmp_path.iterdir()] == ["a" * 255]
 
 
-@pytest.mark.parametrize("read", [lambda path: load_table(path, "X"), read_lines, load_covariates])
-def test_gzip_that_grows_too_much_is_refused(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(rinn.files, "LEAST_UNPACKED", 1 << 20)
-    path = tmp_path / "bomb.csv.gz"
-    path.write_bytes(gzip.compress(b"sample,a\n" + b"s,1\n" * 1_000_000, mtime=0))
-    with pytest.raises(InputError, match="must be a gzip file that grows to at most 200 times"):
-        read(path)
+class TestFolders:
+    def test_new_and_empty_folders_have_no_manifest(self, tmp_path):
+        assert not holds_manifest(tmp_path / "new", "manifest.json", "run")
+        assert not holds_manifest(tmp_path, "manifest.json", "run")
+        (tmp_path / LOCK).touch()
+        (tmp_path / PART).touch()
+        assert not holds_manifest(tmp_path, "manifest.json", "run")
+        (tmp_path / "manifest.json").touch()
+        assert holds_manifest(tmp_path, "manifest.json", "run")
 
+    @pytest.mark.parametrize("name", [*OWN, ".lock", "work", "x.csv"])
+    def test_anything_else_is_the_users(self, tmp_path, name):
+        (tmp_path / name).mkdir()
+        with pytest.raises(
+            InputError, match=r"folder of this run, but .* holds other files \(such"
+        ):
+            holds_manifest(tmp_path, "manifest.json", "run")
 
-def test_what_exceeds_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(rinn.files, "_find_memory", lambda: 40_000)
-    message = "must fit in memory, but has 0.0 GiB, and this machine can take"
-    large = "sample,a\n" + "s,1\n" * 3000
-    (tmp_path / "large.csv").write_text(large)
-    (tmp_path / "large.csv.gz").write_bytes(gzip.compress(large.encode(), mtime=0))
-    np.savez_compressed(tmp_path / "large.npz", values=np.zeros((100, 100)))
-    pd.DataFrame({"a": np.zeros(9000)}).to_parquet(tmp_path / "large.parquet")
-    for name in ("large.csv", "large.csv.gz", "large.npz", "large.parquet"):
-        with pytest.raises(InputError, match=message):
-            load_table(tmp_path / name, "X")
-    with pytest.raises(InputError, match=message):
-        read_file(tmp_path / "large.csv", "X")
+    def test_a_file_is_no_folder(self, tmp_path):
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match=r"--out must be a folder, but .* is a file"):
+            holds_manifest(tmp_path / "file", "manifest.json", "run")
 
+    def test_only_own_temporary_files_are_removed(self, tmp_path):
+        write_own(tmp_path)
+        (tmp_path / PART.replace("0", "a")).mkdir()
+        (tmp_path / PART.replace("0", "b")).symlink_to("notes.part")
+        before = read_names(tmp_path)
+        (tmp_path / PART).touch()
+        remove_parts(tmp_path)
+        assert read_names(tmp_path) == before
+        remove_parts(tmp_path / "none")
 
-def test_an_array_whose_header_claims_terabytes_is_refused(tmp_path):
-    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000, 10000000), }\n"
-    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
-    with zipfile.ZipFile(tmp_path / "claim.npz", "w") as archive:
-        archive.writestr("values.npy", member)
-    with pytest.raises(InputError, match=r"^X .* must fit in memory, but it does not"):
-        load_table(tmp_path / "claim.npz", "X")
+    def test_a_lock_keeps_the_content_of_its_file(self, tmp_path):
+        (tmp_path / LOCK).write_text("mine")
+        with lock_folder(tmp_path):
+            assert (tmp_path / LOCK).read_text() == "mine"
 
+    def test_a_linked_lock_is_refused(self, tmp_path):
+        (tmp_path / LOCK).symlink_to(tmp_path / "elsewhere")
+        with (
+            pytest.raises(InputError, match="--out must be a folder that can be written"),
+            lock_folder(tmp_path),
+        ):
+            raise AssertionError("locked")
+        assert not (tmp_path / "elsewhere").exists()
 
-def test_an_npz_member_that_is_no_array_is_refused(tmp_path):
-    array = io.BytesIO()
-    np.save(array, np.eye(2))
-    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
-        archive.writestr("values.npy", array.getvalue())
-        archive.writestr("columns", "a b")
-    with pytest.raises(InputError, match=r"must hold arrays only, but 'columns' is none"):
-        load_table(tmp_path / "x.npz", "X")
+    def test_two_at_a_time(self, tmp_path):
+        with (
+            lock_folder(tmp_path / "out"),
+            pytest.raises(InputError, match=r"no other process writes to, but .* is in use"),
+            lock_folder(tmp_path / "out"),
+        ):
+            raise AssertionError("locked twice")
 
-
-@pytest.mark.parametrize("separator", [",", "\t"])
-def test_a_field_beyond_the_limit_of_csv_is_refused(tmp_path, separator):
-    (tmp_path / "kinds.csv").write_text(f"output{separator}kind\np{separator}{'9' * 140_000}\n")
-    with pytest.raises(InputError, match=r"must be a table, but line 2 cannot be split \(field"):
-        load_kinds(tmp_path / "kinds.csv")
+    @pytest.mark.parametrize(
+        ("path", "why"),
+        [("file/out", "Not a directory"), ("a" * 300, "File name too long"), ("link", "File exi")],
+    )
+    def test_a_folder_that_cannot_be_made(self, tmp_path, path, why):
+        (tmp_path / "file").touch()
+        (tmp_path / "link").symlink_to("none")
+        with pytest.raises(InputError, match=rf"that can be written, but .* cannot \({why}"):
+            make_folder(tmp_path / path)

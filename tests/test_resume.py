@@ -212,7 +212,8 @@ def test_killed_at_any_write(small, tmp_path, monkeypatch):
         def write(path, content):
             nonlocal left
             if left <= 0:
-                path.with_name(f".{path.name}.1.part").write_bytes(content[: len(content) // 2])
+                half = content[: len(content) // 2]
+                path.with_name(".rinn-0123456789abcdef.part").write_bytes(half)
                 raise Killed
             left -= 1
             replace_file(path, content)

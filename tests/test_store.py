@@ -1,4 +1,6 @@
+import contextlib
 import json
+import os
 
 import jax
 import numpy as np
@@ -105,7 +107,43 @@ def test_work_is_discarded(searched, tmp_path):
     with open_run(tmp_path / "run", MANIFEST, trials) as run:
         run.save_finished(0, nets)
         run.discard_work()
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [".lock", "manifest.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        ".rinn.lock",
+        "manifest.json",
+    ]
+
+
+def test_only_files_of_the_run_are_discarded(searched, tmp_path):
+    _, trials, nets = searched
+    own = ["notes.part", "work/thesis.txt", "nets/mine.txt", "nets/1.npz", "work/.download.part"]
+    with open_run(tmp_path, MANIFEST, trials) as run:
+        run.save_finished(0, nets)
+        (tmp_path / "nets" / ".rinn-0123456789abcdef.part").touch()
+        for name in own:
+            (tmp_path / name).write_text("mine")
+        run.discard_work()
+    left = {f"{path.relative_to(tmp_path)}" for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {".rinn.lock", "manifest.json", *own}
+
+
+@pytest.mark.parametrize("name", ["work", "nets"])
+def test_work_elsewhere_is_left_alone(tmp_path, name):
+    with open_run(tmp_path / "run", MANIFEST, []) as run:
+        run.discard_work()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "0000.npz").write_text("mine")
+    (tmp_path / "run" / name).symlink_to(tmp_path / "mine")
+    refuse(tmp_path / "run", MANIFEST, f"{name} in .* is a link; remove it")
+    assert (tmp_path / "mine" / "0000.npz").read_text() == "mine"
+
+
+def test_missing_arrays_count_as_none(tmp_path):
+    with open_run(tmp_path / "run", MANIFEST, []) as run:
+        for kind in ("work", "nets"):
+            np.savez(run.folder / kind / "0000.npz", other=np.zeros(3))
+            (run.folder / kind / "0001.npz").mkdir()
+        assert [run.load_batch(number) for number in (0, 1)] == [None, None]
+        assert [run.load_finished(number) for number in (0, 1)] == [None, None]
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"PK\x03\x04garbage", b"\x93NUMPY\x01\x00"])
@@ -172,7 +210,9 @@ def test_manifest_of_no_folder(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [None, b"", b"[]", b"3", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": 1'],
+    [None, b"", b"[]", b"3", b"{}", b'{"format": 1}', b"\xff\xfe", b'{"format": 1']
+    + [json.dumps(MANIFEST | {key: None}).encode() for key in ("settings", "data", "tables")]
+    + [json.dumps(MANIFEST | {"seconds": float("nan")}).encode(), b"[" * 100_000],
 )
 def test_unreadable_manifest(tmp_path, content):
     if content is not None:
@@ -232,6 +272,48 @@ def test_foreign_folder_is_refused(tmp_path):
     refuse(tmp_path, MANIFEST, "no readable manifest")
 
 
+@pytest.mark.parametrize(
+    "name", ["work/thesis.txt", "nets/0000.npz", ".download.part", "edges.csv", ".lock"]
+)
+def test_names_that_a_run_uses_are_the_users_without_a_manifest(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    refuse(tmp_path, MANIFEST, f"holds other files \\(such as '{name.split('/')[0]}'\\)")
+    assert path.read_text() == "mine"
+
+
+def test_the_manifest_is_written_first(tmp_path, monkeypatch):
+    def stop(folder):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rinn.store.make_folder", stop)
+    with pytest.raises(KeyboardInterrupt), open_run(tmp_path, MANIFEST, []):
+        raise AssertionError("opened")
+    assert {path.name for path in tmp_path.iterdir()} == {".rinn.lock", "manifest.json"}
+
+
+def test_begun_by_another_process_while_this_one_waited(tmp_path, monkeypatch):
+    @contextlib.contextmanager
+    def begin_another(folder):
+        other = MANIFEST | {"settings": {"seed": 7}}
+        (folder / "manifest.json").write_text(json.dumps(other))
+        yield
+
+    monkeypatch.setattr("rinn.store.lock_folder", begin_another)
+    with (
+        pytest.raises(InputError, match=r"made with other seed \(7, now 0\)"),
+        open_run(tmp_path, MANIFEST, []),
+    ):
+        raise AssertionError("opened")
+
+
+def test_a_path_that_is_not_utf8_stands_in_the_manifest(tmp_path):
+    manifest = MANIFEST | {"command": ["rinn", os.fsdecode(b"x\xff.csv")]}
+    with open_run(tmp_path, manifest, []):
+        assert load_manifest(tmp_path) == manifest
+
+
 def test_file_is_refused(tmp_path):
     (tmp_path / "run").write_text("mine")
     with (
@@ -248,8 +330,8 @@ def test_file_is_refused(tmp_path):
 
 
 def test_killed_before_the_manifest(tmp_path):
-    (tmp_path / ".manifest.json.17.part").write_text('{"form')
-    (tmp_path / ".lock").touch()
+    (tmp_path / ".rinn-0123456789abcdef.part").write_text('{"form')
+    (tmp_path / ".rinn.lock").touch()
     with open_run(tmp_path, MANIFEST, []) as run:
         assert load_manifest(run.folder) == MANIFEST
     assert not list(tmp_path.glob(".*.part"))

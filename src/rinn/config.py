@@ -26,6 +26,8 @@ MIN_NETWORKS = 8  # with fewer no edge is reported
 FEW_NETWORKS = 16  # with fewer edges are lost or wrong on the paper's data 1-4
 NEAREST = 10  # networks of the paper's protocol
 SELECTIONS = ("accurate", "paper")
+MOST = 2**32 - 1  # of every whole number; a seed of NumPy or scikit-learn is no larger
+MOST_TRIALS, MOST_EPOCHS, MOST_ROUNDS = 100_000, 10_000_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -177,11 +179,11 @@ class RunSettings:
         _check_choice("select", self.select, SELECTIONS)
         check_number("seed", self.seed, 0)
         check_number("keep", self.keep, 1)
-        check_number("null", self.null, 0)
+        check_number("null", self.null, 0, MOST_ROUNDS)
         if self.trials is not None:
-            check_number("trials", self.trials, 2)
+            check_number("trials", self.trials, 2, MOST_TRIALS)
         if self.epochs is not None:
-            check_number("epochs", self.epochs, 1)
+            check_number("epochs", self.epochs, 1, MOST_EPOCHS)
         for name in ("alpha_pc", "alpha_sober"):
             if getattr(self, name) is not None:
                 _check_rate(name, getattr(self, name), 0.0, 1.0)
@@ -191,10 +193,12 @@ class RunSettings:
         return dataclasses.asdict(self)
 
 
-def check_number(name: str, value: object, least: int) -> None:
-    """Raise InputError unless `value` is a whole number of at least `least`."""
+def check_number(name: str, value: object, least: int, most: int = MOST) -> None:
+    """Raise InputError unless `value` is a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r:.80}")
+    if value > most:
+        raise InputError(f"{name} must be a whole number of at most {most}, got {value!r:.80}")
 
 
 def check_device(name: str) -> None:

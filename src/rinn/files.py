@@ -1,210 +1,24 @@
-"""Files: read whole with bounds on what is read, and written whole or not at all."""
+"""Files that appear whole or not at all, and output folders that hold nothing of the user's.
+
+Temporary files and the lock have names that no one else gives to a file: `.rinn-`, 16 hexadecimal
+digits, `.part`; and `.rinn.lock`. Whatever the disk refuses while something is written becomes an
+InputError here.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import stat
-import sys
-import zlib
+import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from rinn.errors import InputError
 
-BLOCK = 1 << 20
-LEAST_UNPACKED = 1 << 30  # a gzip file may always grow to 1 GiB
-MOST_GROWTH = 200  # times its own size; tables of zeros and ones grow about a hundredfold
-COPIES = 4  # of a text table that its readers hold at the same time
-
-
-def check_file(path: Path, source: str) -> int:
-    """Refuse a path that does not lead to a regular file: pipes and devices need not end.
-
-    Args:
-        path: the file.
-        source: how errors call it.
-
-    Returns:
-        Its size in bytes.
-
-    Raises:
-        InputError: there is no such file, or it is a folder, a pipe, a device or a socket.
-
-    Example:
-        >>> check_file(Path("/dev/zero"), "X (/dev/zero)")
-        Traceback (most recent call last):
-        rinn.errors.InputError: X (/dev/zero) must be a regular file, but it is a device; save its \
-content to a file first, and give that file
-    """
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        raise InputError(
-            f"{source} must be an existing file, but there is none; check the spelling and the "
-            f"folder"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise _reject_unreadable(source, error) from None
-    if stat.S_ISDIR(found.st_mode):
-        raise InputError(f"{source} must be a file, but it is a folder; name one file inside it")
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
-        kind = "a socket" if stat.S_ISSOCK(found.st_mode) else kind
-        raise InputError(
-            f"{source} must be a regular file, but it is {kind}; save its content to a file "
-            f"first, and give that file"
-        )
-    return found.st_size
-
-
-def read_file(path: Path, source: str) -> bytes:
-    """Read a whole file.
-
-    Args:
-        path: the file.
-        source: how errors call it.
-
-    Returns:
-        Its content.
-
-    Raises:
-        InputError: it is no regular file, may not be read, or does not fit in memory.
-
-    Example:
-        >>> read_file(Path("none.csv"), "Y (none.csv)")
-        Traceback (most recent call last):
-        rinn.errors.InputError: Y (none.csv) must be an existing file, but there is none; check \
-the spelling and the folder
-    """
-    check_memory(check_file(path, source), source)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _reject_unreadable(source, error) from None
-
-
-def unpack_gzip(content: bytes, source: str) -> bytes:
-    """Unpack a whole gzip file.
-
-    Args:
-        content: the file's.
-        source: how errors call it.
-
-    Returns:
-        What it was made from.
-
-    Raises:
-        InputError: it is damaged, or what it holds is too large.
-
-    Example:
-        >>> unpack_gzip(b"no gzip", "X")
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must be a whole gzip file, but it cannot be unpacked (Error -3 \
-while decompressing data: incorrect header check); compress or download it again
-    """
-    blocks: list[bytes] = []
-    size = 0
-    try:
-        for block in unpack_blocks(iter([content]), len(content), source):
-            blocks.append(block)
-            size += len(block)
-            check_memory(size, source)
-    except zlib.error as error:
-        raise InputError(
-            f"{source} must be a whole gzip file, but it cannot be unpacked ({error}); compress "
-            f"or download it again"
-        ) from None
-    return b"".join(blocks)
-
-
-def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[bytes]:
-    """Unpack gzip of one or more members, never more than a block at a time.
-
-    Args:
-        blocks: the file's content, in parts.
-        size: of the file, in bytes.
-        source: how errors call it.
-
-    Yields:
-        What it was made from, in parts.
-
-    Raises:
-        zlib.error: it is damaged.
-        InputError: it holds more than any table would.
-    """
-    most, count = max(LEAST_UNPACKED, MOST_GROWTH * size), 0
-    unpacker = None
-    for block in blocks:
-        rest = block if unpacker else block.lstrip(b"\0")
-        while rest:
-            unpacker = unpacker or zlib.decompressobj(31)
-            part = unpacker.decompress(rest, BLOCK)
-            count += len(part)
-            if count > most:
-                raise InputError(
-                    f"{source} must be a gzip file that grows to at most {MOST_GROWTH} times its "
-                    f"size, or 1 GiB, but it grows beyond {most:,} bytes; unpack it if it is right"
-                )
-            yield part
-            rest = unpacker.unconsumed_tail
-            if unpacker.eof:  # another member may follow, or zeros that fill a tape
-                rest, unpacker = unpacker.unused_data.lstrip(b"\0"), None
-    if unpacker:
-        yield unpacker.flush()
-        raise zlib.error("it is cut off")
-
-
-def check_memory(size: int, source: str, copies: int = COPIES) -> None:
-    """Refuse what is too large for this machine before it is read.
-
-    Args:
-        size: in bytes.
-        source: how errors call it.
-        copies: how many of them are held at the same time.
-
-    Raises:
-        InputError: they do not fit in memory.
-
-    Example:
-        >>> check_memory(1 << 60, "X")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must fit in memory, but has 1,073,741,824.0 GiB, and this \
-machine can take ... GiB; leave out rows or columns, or use a larger machine
-    """
-    most = _find_memory() // copies
-    if size > most:
-        raise InputError(
-            f"{source} must fit in memory, but has {size / (1 << 30):,.1f} GiB, and this machine "
-            f"can take {most / (1 << 30):,.1f} GiB; leave out rows or columns, or use a larger "
-            f"machine"
-        )
-
-
-@contextlib.contextmanager
-def within_memory(source: str) -> Iterator[None]:
-    """Turn the lack of memory while a file is read into an error of the user's.
-
-    Args:
-        source: how errors call the file.
-
-    Raises:
-        InputError: the memory does not suffice.
-
-    Example:
-        >>> with within_memory("X"):
-        ...     raise MemoryError
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must fit in memory, but it does not; leave out rows or columns, \
-or use a larger machine
-    """
-    try:
-        yield
-    except MemoryError:
-        raise InputError(
-            f"{source} must fit in memory, but it does not; leave out rows or columns, or use a "
-            f"larger machine"
-        ) from None
+LOCK = ".rinn.lock"
+_PART = re.compile(r"\.rinn-[0-9a-f]{16}\.part")
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
@@ -214,6 +28,9 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
         path: the file, replaced where it exists; its folder must exist.
         content: all of it.
 
+    Raises:
+        InputError: see `check_target`, or the disk refuses it; what was there is then unchanged.
+
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -221,28 +38,148 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
         ...     sorted(entry.name for entry in Path(folder).iterdir())
         ['a.txt']
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    check_target(path)
+    part = path.with_name(f".rinn-{secrets.token_hex(8)}.part")
     try:
-        with part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave an empty file under the name
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+        with part.open("xb") as file:
+            try:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())  # or a power cut could leave an empty file under the name
+                os.replace(part, path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; mend this or write elsewhere, then repeat the "
+            f"command"
+        ) from error
 
 
-def _find_memory() -> int:
-    """The machine's memory in bytes; no bound where it does not tell."""
+def check_target(path: Path) -> None:
+    """Check that a file can be put at a path, before it is made.
+
+    Raises:
+        InputError: there is a folder, a link or a device, or the folder of the path is missing.
+
+    Example:
+        >>> check_target(Path("/dev/null"))
+        Traceback (most recent call last):
+        rinn.errors.InputError: cannot write /dev/null: it is a link or a device; name a plain file
+    """
+    if os.path.isdir(path):
+        raise InputError(f"cannot write {path}: it is a folder; name a file in it")
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise InputError(f"cannot write {path}: it is a link or a device; name a plain file")
+    if not os.path.isdir(path.parent):
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist; make it")
+
+
+def make_folder(folder: Path) -> None:
+    """Make an output folder, and those above it, where they are missing.
+
+    Raises:
+        InputError: the disk refuses it.
+    """
+    with _refuse_folder(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def holds_manifest(folder: Path, name: str, what: str) -> bool:
+    """Say whether an output folder holds a manifest; without one it must be new or empty.
+
+    Args:
+        folder: need not exist.
+        name: of the manifest, which is the first file that is written into the folder.
+        what: what the folder is for, as "run", for errors.
+
+    Returns:
+        True where the manifest is there; False where the folder holds nothing, or only what a
+        process left that was killed before it had written the manifest.
+
+    Raises:
+        InputError: the folder is a file, or holds other files and no manifest.
+    """
+    if not os.path.exists(folder):
+        return False
+    if not folder.is_dir():
+        raise InputError(f"--out must be a folder, but {folder} is a file; choose another name")
+    with _refuse_folder(folder):
+        names = {entry.name for entry in folder.iterdir()}
+    if name in names:
+        return True
+    others = {other for other in names if other != LOCK and not _PART.fullmatch(other)}
+    if others:
+        raise InputError(
+            f"--out must be new, empty or a folder of this {what}, but {folder} holds other files "
+            f"(such as {min(others)!r}); choose another"
+        )
+    return False
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Make an output folder and lock it; remove what a killed process left half written.
+
+    Args:
+        folder: made where it is missing; to be checked by `holds_manifest` before.
+
+    Raises:
+        InputError: the folder cannot be written, or another process has locked it.
+    """
+    make_folder(folder)
+    with _refuse_folder(folder):
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        lock = os.fdopen(os.open(folder / LOCK, flags, 0o666), "r+")
+    with lock:
+        try:
+            _lock_file(lock)
+        except BlockingIOError:
+            raise InputError(
+                f"--out must be a folder that no other process writes to, but {folder} is in use; "
+                f"wait for it, or choose another"
+            ) from None
+        remove_parts(folder)
+        yield
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove the temporary files that a killed process left in a locked folder."""
+    remove_files(folder, _PART)
+
+
+def remove_files(folder: Path, names: re.Pattern[str]) -> None:
+    """Remove the plain files of a folder whose whole name matches; a missing folder has none."""
+    with _refuse_folder(folder), contextlib.suppress(FileNotFoundError):
+        for entry in list(os.scandir(folder)):
+            if names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                os.unlink(entry)
+
+
+@contextlib.contextmanager
+def _refuse_folder(folder: Path) -> Iterator[None]:
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return sys.maxsize
+        yield
+    except OSError as error:
+        raise InputError(
+            f"--out must be a folder that can be written, but {folder} cannot ({error.strerror}); "
+            f"choose another"
+        ) from error
 
 
-def _reject_unreadable(source: str, error: Exception) -> InputError:
-    reason = getattr(error, "strerror", None) or error
-    return InputError(
-        f"{source} must be a file you may read, but opening it failed ({reason}); check its name "
-        f"and its permissions"
-    )
+def _lock_file(file: IO[str]) -> None:
+    """Lock a file for this process; BlockingIOError if another process has locked it.
+
+    Windows and some file systems of clusters have no such locks: there nothing is locked.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return

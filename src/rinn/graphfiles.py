@@ -20,8 +20,9 @@ import pandas as pd
 
 from rinn.cells import find_repeated, quote
 from rinn.errors import InputError
-from rinn.files import read_file, replace_file
+from rinn.files import replace_file
 from rinn.graphs import ROLES, check_acyclic, check_graph
+from rinn.reading import read_file
 
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from rinn.chance import NETWORKS, NullRound, assign_q, fit_null, summarise_null
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings
 from rinn.devices import find_devices
+from rinn.errors import InputError
 from rinn.graphfiles import load_graph, write_graph
 from rinn.knowledge import Knowledge, resolve
 from rinn.pairing import load_data
@@ -33,13 +34,13 @@ from rinn.pipeline import (
 from rinn.progress import TrainingProgress
 from rinn.records import Data
 from rinn.report import write_report
+from rinn.report.contents import NULL, read_rounds
 from rinn.runcontents import describe_prior, describe_run, fingerprint_plan, write_fit
 from rinn.runscores import score_folder
 from rinn.store import MANIFEST, RunFolder, load_manifest, open_run
 from rinn.terminal import Terminal
 
 SECONDS_BETWEEN_TABLES = 2.0
-NULL = "null.json"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,9 @@ def fit_run(
             finally:
                 clock.write()
             seconds = clock.seconds
-            write_fit(run, fit, manifest | {"created": stored["created"], "seconds": seconds})
+            write_fit(
+                run, fit, manifest | {"created": stored.get("created", ""), "seconds": seconds}
+            )
         _write_scores(run, truth)
         write_report(out)
         run.discard_work()
@@ -144,9 +147,9 @@ def _fit_null(
     search: Callable[..., Fit],
 ) -> dict[str, Any]:
     """Find out how much is chance, round by round, and give the edges their q-values."""
-    path = run.folder / NULL
-    done = json.loads(path.read_text())["rounds"] if path.exists() else []
-    rounds = [NullRound.from_json(entry) for entry in done]
+    rounds: list[NullRound] = []
+    with contextlib.suppress(InputError):  # missing or damaged: all rounds are to be made
+        rounds = read_rounds(run.folder)
 
     def save(found: NullRound) -> None:
         rounds.append(found)

@@ -13,7 +13,7 @@ from rinn.graphs import ROLES, by_role
 from rinn.matching import score_graph
 from rinn.pipeline import check_truth, score_found
 from rinn.scoring import reach_vectors, score_hidden, score_inputs, truth_patterns
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.store import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
 
 
 def score_path(path: Path | str, truth_path: Path | str) -> dict[str, Any]:
@@ -50,11 +50,11 @@ def _score_alone(graph: nx.DiGraph, truth: nx.DiGraph) -> dict[str, Any]:
 def score_folder(folder: Path, truth: nx.DiGraph) -> dict[str, Any]:
     """Score the networks and the graph of a run folder; see `score_path`."""
     manifest = load_manifest(folder)
-    tables = manifest["tables"]
-    nets = {net.trial.number: net for net in load_kept(folder / WEIGHTS)[0]}
-    maps = [map_trained(nets[number]) for number in manifest["networks"]["nearest"]]
+    inputs, outputs = read_columns(manifest, folder)
+    nets = choose_nets(load_kept(folder / WEIGHTS)[0], manifest, "nearest")
+    maps = [map_trained(net) for net in nets]
     graph = load_graph(folder / "graph.json")
     if not maps:
         return _score_alone(graph, truth)
-    paper, graph_scores = score_found(maps, graph, truth, tables["inputs"], tables["outputs"])
+    paper, graph_scores = score_found(maps, graph, truth, inputs, outputs)
     return {"paper": paper.to_json(), "graph": graph_scores.to_json()}

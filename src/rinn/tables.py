@@ -18,8 +18,8 @@ from pyarrow import parquet
 from rinn.cells import Cells, check_names, find_repeated, name_place, quote, quote_some
 from rinn.delimited import find_separator, read_delimited
 from rinn.errors import InputError
-from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 from rinn.frames import convert_array, convert_frame
+from rinn.reading import check_file, check_memory, read_file, unpack_gzip, within_memory
 
 
 @dataclass(frozen=True)

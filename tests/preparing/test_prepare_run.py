@@ -22,6 +22,7 @@ from rinn.preparing import PrepareSettings, Sources, prepare, prepare_tables, re
 from rinn.readers import account_from_dict
 
 FILES = {
+    ".rinn.lock",
     "accounts.json",
     "inputs.csv",
     "outputs.csv",
@@ -182,7 +183,7 @@ def test_a_folder_that_was_not_finished_is_finished(cohort, tmp_path):
     manifest = json.loads((out / "prepare.json").read_text())
     (out / "prepare.json").write_text(json.dumps(manifest | {"status": "running"}))
     (out / "x.csv").unlink()
-    (out / ".x.csv.77.part").write_text("half")
+    (out / ".rinn-0123456789abcdef.part").write_text("half")
     make(cohort, out)
     assert len(read_table(out, "x.csv")) == 58
     assert {path.name for path in out.iterdir()} == FILES

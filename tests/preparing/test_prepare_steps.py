@@ -330,6 +330,8 @@ def test_columns_are_found_in_any_case():
         ({"least_reference": 2}, "--least-reference must be a whole number of at least 3"),
         ({"permutations": -1}, "--permutations must be a whole number of at least 0"),
         ({"seed": 0.5}, "--seed must be a whole number"),
+        ({"seed": 10**20}, "--seed must be a whole number of at most 4294967295, but 1000"),
+        ({"permutations": 10**20}, "--permutations must be a whole number of at most 100000, but"),
         ({"cutoff": -2}, "--cutoff must be a number above 0"),
         ({"select": "variance"}, "--select must be auto, none, variance:N"),
         ({"select": "variance:0"}, "'variance:0' was given"),

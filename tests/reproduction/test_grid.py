@@ -12,7 +12,7 @@ from rinn.reproduction.cells import Job, load_cell
 from rinn.reproduction.folder import open_folder
 from rinn.reproduction.grid import plan_jobs, reproduce
 
-FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.json", ".lock"}
+FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.json", ".rinn.lock"}
 
 
 def run(out, runs, **changes):
@@ -58,6 +58,7 @@ class TestPlan:
             ((["1"], ["es"]), "strategies must be known names .* got 'es'; did you mean 'esc'"),
             ((["1"], []), "strategies must name at least one of rinn, .*, got none"),
             ((["1"], None, 0), "seeds must be a whole number of at least 1, got 0"),
+            ((["1"], None, 10**20), "seeds must be a whole number of at most 1000, got 1000"),
         ],
     )
     def test_refused(self, arguments, words):
@@ -193,6 +194,7 @@ class TestRefused:
         [
             ({"budget": "papr"}, "budget must be quick or paper, got 'papr'; did you mean 'paper'"),
             ({"trials": 1}, "trials must be a whole number of at least 2, got 1"),
+            ({"trials": 10**20}, "trials must be a whole number of at most 100000, got 1000"),
             ({"samples": 0}, "samples must be a whole number of at least 1, got 0"),
             ({"device": "cup"}, "device must be one of"),
             ({"datasets": ["9"]}, "datasets must be known names"),
@@ -261,16 +263,14 @@ class TestRefused:
         run(tmp_path, run_inside, datasets=["1"], strategies=["rinn"])
 
     def test_begun_but_empty_is_fine(self, tmp_path):
-        (tmp_path / "cells").mkdir()
-        (tmp_path / "runs").mkdir()
-        (tmp_path / ".lock").touch()
-        (tmp_path / ".reproduction.json.77.part").touch()
+        (tmp_path / ".rinn.lock").touch()
+        (tmp_path / ".rinn-0123456789abcdef.part").touch()
         run(tmp_path, FakeRuns())
         assert {path.name for path in tmp_path.iterdir()} == FILES | {"cells", "runs"}
 
     def test_half_written_files_are_removed(self, tmp_path):
         run(tmp_path, FakeRuns())
-        part = tmp_path / "cells" / ".or-dm-0.json.77.part"
+        part = tmp_path / "cells" / ".rinn-0123456789abcdef.part"
         part.touch()
         with open_folder(tmp_path, make_cell().setup):
             assert not part.exists()

@@ -21,7 +21,9 @@ def test_unknown_parameter_names_the_closest():
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, True, "3", None])
 def test_count_refuses_what_is_no_whole_number_from_one(value):
-    with pytest.raises(InputError, match=r"samples must be a whole number of at least 1, but"):
+    with pytest.raises(
+        InputError, match=r"samples must be a whole number of at least 1 and at most"
+    ):
         check_count("samples", value)
 
 

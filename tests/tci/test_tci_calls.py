@@ -182,6 +182,8 @@ def test_no_call_is_an_answer():
         ({"top": 0}, "top must be a whole number of at least 1, but 0 was given"),
         ({"permutations": -1}, "permutations must be a whole number of at least 0"),
         ({"seed": 1.5}, "seed must be a whole number"),
+        ({"seed": 10**20}, "seed must be a whole number of at most 4294967295, but 1000"),
+        ({"permutations": 10**20}, "permutations must be a whole number of at most 100000, but"),
         ({"least_rate": 1.2}, "least_rate must be a number from 0 to 1, but 1.2 was given"),
         ({"least_share": float("nan")}, "least_share must be a number from 0 to 1"),
         ({"significance": 0.0}, "significance must be above 0 and below 0.5"),

@@ -12,7 +12,7 @@ from rinn.tci.run import load_tci
 from rinn.tci.writing import pack_causes
 
 FILES = {
-    ".lock",
+    ".rinn.lock",
     "calls.csv",
     "causes.parquet",
     "degs.csv",

@@ -151,7 +151,7 @@ def test_damaged_kinds(tmp_path, wrong):
         load_model(write_linear_run(tmp_path / "run", notes=notes))
 
 
-@pytest.mark.parametrize("tables", [None, {}, {"inputs": [], "outputs": ["y"]}])
+@pytest.mark.parametrize("tables", [{}, {"inputs": [], "outputs": ["y"]}])
 def test_a_manifest_without_names(tmp_path, tables):
     folder = write_linear_run(tmp_path / "run", tables=tables)
     with pytest.raises(InputError, match="must name its inputs and outputs"):

@@ -72,8 +72,6 @@ def export(
     from rinn.export import EXPORTS, export_path
 
     with _name_in_errors(f"cannot export {run}" + (f" to {out}" if out else "")):
-        if out is not None:
-            _check_place(out)
         path = export_path(run, kind, out, force=force)
     *others, file = EXPORTS[kind].files(path)
     say(f"wrote {' and '.join(map(str, [file, *others]))}")
@@ -106,11 +104,3 @@ def _name_in_errors(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{what}: {error.strerror}") from error
-
-
-def _check_place(out: Path) -> None:
-    """Refuse to take the place of what is no plain file, as /dev/stdout: nothing brings it back."""
-    if out.is_dir():
-        raise InputError(f"cannot write {out}: it is a folder; name a file in it")
-    if out.is_symlink() or (out.exists() and not out.is_file()):
-        raise InputError(f"cannot write {out}: it is a link or a device; name a file with --out")

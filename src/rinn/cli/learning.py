@@ -132,8 +132,11 @@ def demo(
 ) -> None:
     """Simulate tumours, learn their hidden graph, and score it: about two minutes."""
     from rinn.config import RunSettings
+    from rinn.devices import find_devices
     from rinn.simulation import make_dataset, write_simulation
 
+    settings = RunSettings(seed=seed, trials=trials)
+    find_devices(device)  # refuses what it cannot find before anything is written
     data = out / "data"
     write_simulation(make_dataset("or", seed=seed), data, same_is_fine=True)
     if not quiet:
@@ -144,7 +147,6 @@ def demo(
             markup=False,
         )
     paths = data / "x.csv", data / "y.csv"
-    settings = RunSettings(seed=seed, trials=trials)
     _fit(*paths, out / "run", settings, device, data / "truth.json", quiet, context.obj)
 
 

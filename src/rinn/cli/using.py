@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -261,13 +262,10 @@ def _find_graph(run: Path) -> Path:
 
 def _check_place(out: Path, force: bool) -> None:
     """Refuse a place that cannot be written or is taken, before anything is computed."""
-    if out.is_dir():
-        raise InputError(f"cannot write {out}: it is a folder; name a file in it")
-    if out.is_symlink() or (out.exists() and not out.is_file()):
-        raise InputError(f"cannot write {out}: it is a link or a device; name a file with --out")
-    if not out.parent.is_dir():
-        raise InputError(f"cannot write {out}: the folder {out.parent} does not exist; make it")
-    if out.exists() and not force:
+    from rinn.files import check_target
+
+    check_target(out)
+    if os.path.lexists(out) and not force:
         raise InputError(f"{out} exists; pass --force to replace it, or name another with --out")
 
 
@@ -275,12 +273,7 @@ def _write(table: pd.DataFrame, out: Path) -> None:
     from rinn.delimited import encode_table
     from rinn.files import replace_file
 
-    try:
-        replace_file(out, encode_table(table))
-    except OSError as error:
-        raise InputError(
-            f"cannot write {out}: {error.strerror}; name another file with --out"
-        ) from error
+    replace_file(out, encode_table(table))
 
 
 def _warn(cautions: Iterable[str]) -> None:

@@ -26,7 +26,7 @@ from rinn.cells import (
 )
 from rinn.delimited import find_separator
 from rinn.errors import InputError
-from rinn.files import check_file, read_file, unpack_gzip, within_memory
+from rinn.reading import check_file, read_file, unpack_gzip, within_memory
 from rinn.tables import read_parquet
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")

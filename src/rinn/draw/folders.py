@@ -25,12 +25,13 @@ from rinn.draw.selection import plot_selection
 from rinn.draw.stripsheet import plot_strips
 from rinn.errors import InputError, suggest
 from rinn.evaluation import map_trained
-from rinn.files import replace_file
+from rinn.files import check_target, make_folder, replace_file
 from rinn.graphfiles import load_graph
+from rinn.report.contents import read_curves, read_trials
 from rinn.reproduction.cells import load_cell
 from rinn.reproduction.folder import CELLS, SETUP
 from rinn.reproduction.tables import Comparison, compare
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.store import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
 
 REPRODUCTION = "reproduction"
 
@@ -87,27 +88,30 @@ class _Folder:
     def net(self) -> TrainedNet:
         """The network that the paper's distance puts first, else the first that was kept."""
         self.need(WEIGHTS, "no networks")
-        nets = {net.trial.number: net for net in load_kept(self.path / WEIGHTS)[0]}
-        counts = self.manifest["networks"]
-        chosen = [*counts.get("nearest", []), *counts.get("kept", [])]
+        nets = load_kept(self.path / WEIGHTS)[0]
+        read_columns(self.manifest, self.path)
+        chosen = [
+            net for kind in ("nearest", "kept") for net in choose_nets(nets, self.manifest, kind)
+        ]
         if not chosen:
             raise _Absent("the run has no networks")
-        return nets[chosen[0]]
+        return chosen[0]
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
         """The inputs and outputs."""
-        return self.manifest["tables"]["inputs"], self.manifest["tables"]["outputs"]
+        inputs, outputs = read_columns(self.manifest, self.path)
+        return list(inputs), list(outputs)
 
-    def table(self, name: str) -> pd.DataFrame:
-        self.need(name, f"there is no {name}")
-        try:
-            found = pd.read_csv(self.path / name)
-        except (OSError, ValueError):
-            raise _Absent(f"{name} cannot be read") from None
-        if found.empty:
-            raise _Absent(f"{name} has no rows")
-        return found
+    @property
+    def trials(self) -> pd.DataFrame:
+        self.need("trials.csv", "there is no trials.csv")
+        return read_trials(self.path, bool(self.manifest.get("networks", {}).get("kept")))
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        self.need("curves.csv", "there is no curves.csv")
+        return read_curves(self.path)
 
     def need(self, name: str, why: str) -> None:
         if not (self.path / name).is_file():
@@ -177,20 +181,13 @@ def _draw(folder: _Folder, wanted: list[FigureKind], paths: dict[str, Path]) -> 
 
 
 def _check_place(out: Path, paths: list[Path], force: bool) -> None:
-    for path in paths:
-        if os.path.lexists(path) and not path.is_file():
-            raise InputError(f"cannot write {path}: it is no plain file; choose another --out")
-        if path.exists() and not force:
+    for path in paths if os.path.isdir(out) else []:
+        check_target(path)
+        if os.path.lexists(path) and not force:
             raise InputError(
                 f"cannot write {path}: it exists; choose another --out, or replace it with --force"
             )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"--out must be a folder that can be written, but {out} cannot ({error.strerror}); "
-            f"choose another"
-        ) from None
+    make_folder(out)
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
@@ -244,9 +241,9 @@ FIGURES = {
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
         FigureKind("architecture", "a network with its living edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
-                   lambda folder: plot_selection(folder.table("trials.csv"))),
+                   lambda folder: plot_selection(folder.trials)),
         FigureKind("curves", "losses of the kept networks by epoch",
-                   lambda folder: plot_curves(folder.table("curves.csv"))),
+                   lambda folder: plot_curves(folder.curves)),
         FigureKind(REPRODUCTION, "the tables of a reproduction beside the paper's",
                    lambda folder: plot_reproduction(load_comparison(folder.path))),
     )

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from rinn.draw.canvas import DPI
 from rinn.errors import InputError, suggest
-from rinn.files import replace_file
+from rinn.files import check_target, replace_file
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -36,7 +36,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DP
         dpi: dots per inch of a PNG, and of what is drawn as dots within the others.
 
     Raises:
-        InputError: the suffix is unknown, the folder does not exist, or a folder has the name.
+        InputError: the suffix is unknown, the folder does not exist, or a folder, link or device
+            has the name.
 
     Example:
         >>> save_figure(Figure(), "figure.bmp")
@@ -50,10 +51,7 @@ another file
         raise InputError(
             f"path must end in .svg, .png or .pdf, got {path.name!r}; name another file"
         )
-    if not path.parent.is_dir():
-        raise InputError(f"path must lie in a folder, but {path.parent} does not exist; make it")
-    if path.is_dir():
-        raise InputError(f"path must name a file, but {path} is a folder; name a file in it")
+    check_target(path)
     replace_file(path, encode_figure(figure, kind, dpi=dpi))
 
 

@@ -14,7 +14,7 @@ from rinn.export.cytoscape import encode_cx2, encode_cyjs
 from rinn.export.dagitty import encode_dagitty
 from rinn.export.dot import encode_dot
 from rinn.export.tables import encode_csv, encode_nodes, encode_sif
-from rinn.files import replace_file
+from rinn.files import check_target, replace_file
 from rinn.graphfiles import encode_graphml, encode_json, load_graph
 from rinn.graphs import check_graph
 
@@ -87,17 +87,8 @@ def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> 
         ['graph.nodes.tsv', 'graph.sif']
     """
     path = Path(path)
-    files = _find_export(kind).files(path)
+    files = _name_files(_find_export(kind), path)
     check_graph(graph)
-    if not path.parent.is_dir():
-        raise InputError(
-            f"cannot write {path}: the folder {path.parent} does not exist; create it first"
-        )
-    for file in files:
-        if file.is_dir():
-            raise InputError(f"cannot write {file}: it is a folder; name a file in it")
-        if os.path.lexists(file) and not file.is_file():
-            raise InputError(f"cannot write {file}: it is no plain file; name another")
     contents = {file: encode(graph) for file, encode in files.items()}
     for file, content in contents.items():
         replace_file(file, content)
@@ -141,7 +132,7 @@ dagitty, got 'dagity'; did you mean 'dagitty'?
             "has no graph.json; name another folder or a graph file"
         )
     path = file.with_name(f"{file.stem}{export.suffix}") if out is None else Path(out)
-    taken = [name for name in export.files(path) if os.path.lexists(name)]
+    taken = [name for name in _name_files(export, path) if os.path.lexists(name)]
     if taken and not force:
         raise InputError(
             f"cannot write {taken[0]}: it exists; name another file with --out, or replace it with "
@@ -149,6 +140,15 @@ dagitty, got 'dagity'; did you mean 'dagitty'?
         )
     export_graph(load_graph(file), path, kind)
     return path
+
+
+def _name_files(export: Export, path: Path) -> dict[Path, Encode]:
+    """The files to write for one path, all of which can be."""
+    check_target(path)
+    files = export.files(path)
+    for file in files:
+        check_target(file)
+    return files
 
 
 def _find_export(kind: str) -> Export:

@@ -16,8 +16,8 @@ from typing import Any
 
 from rinn.cells import quote
 from rinn.errors import InputError, suggest
-from rinn.files import check_file
 from rinn.readers.lines import Lines
+from rinn.reading import check_file
 
 KINDS = ("must", "mustnot", "together", "apart", "level")
 FIELDS = ("statement", "first", "second", "weight", "note")

@@ -15,9 +15,8 @@ from rinn.cells import quote
 from rinn.consensus.evidence import find_noise, weigh_effects
 from rinn.consensus.smallest import LEAST_PRICE
 from rinn.errors import InputError, suggest
-from rinn.store import load_manifest
+from rinn.store import load_manifest, read_columns
 from rinn.tables import load_table
-from rinn.whatif.models import read_names
 
 EFFECTS = "effects.csv"
 MOST_LISTED = 20
@@ -131,7 +130,7 @@ def load_effects(
         InputError: it is not a run folder, or holds no effects.
     """
     folder = Path(run)
-    inputs, outputs = read_names(load_manifest(folder), folder)
+    inputs, outputs = read_columns(load_manifest(folder), folder)
     path = folder / EFFECTS
     if not path.exists():
         raise InputError(

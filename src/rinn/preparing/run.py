@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
-from rinn.files import BLOCK, check_file
 from rinn.preparing.preparation import Prepared, prepare_tables
 from rinn.preparing.settings import PrepareSettings, Sources
 from rinn.preparing.sources import read_sources
 from rinn.preparing.writing import FORMAT, load_manifest, open_folder, write_prepared
 from rinn.readers import list_profiles
+from rinn.reading import BLOCK, check_file
 
 PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
 # What a study folder says of its tables beside the tables themselves.

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from rinn.config import MOST
 from rinn.errors import InputError, suggest
 from rinn.readers.gct import GCT_VERSIONS
 from rinn.readers.gistic import is_gistic
@@ -28,6 +29,7 @@ CUTOFFS = {"normals": 2.81}
 USUAL_CUTOFF = 2.0
 AUTO_OUTPUTS = 100
 AUTO_SAMPLES_PER_INPUT = 4
+MOST_PERMUTATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ mean 'binary'? Known: binary, continuous
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
         _check_count("least_reference", self.least_reference, 3)
-        _check_count("permutations", self.permutations, 0)
+        _check_count("permutations", self.permutations, 0, MOST_PERMUTATIONS)
         _check_count("seed", self.seed, 0)
         if self.cutoff is not None and not (_is_number(self.cutoff) and self.cutoff > 0):
             raise InputError(
@@ -276,8 +278,13 @@ def _check_share(name: str, value: Any) -> None:
         )
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
+def _check_count(name: str, value: Any, least: int, most: int = MOST) -> None:
     is_count = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_count and value > most:
+        raise InputError(
+            f"{_as_option(name)} must be a whole number of at most {most}, but {value!r:.80} was "
+            f"given; choose less"
+        )
     if not is_count or value < least:
         raise InputError(
             f"{_as_option(name)} must be a whole number of at least {least}, but {value!r} was "

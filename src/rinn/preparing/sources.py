@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError
-from rinn.files import within_memory
 from rinn.preparing.clinical import load_annotation
 from rinn.preparing.settings import LOGS, PrepareSettings, Sources, find_format
 from rinn.readers import (
@@ -32,6 +31,7 @@ from rinn.readers import (
     split_normals,
 )
 from rinn.readers.plain import are_samples_above
+from rinn.reading import within_memory
 
 EXPRESSION: dict[str, Callable[..., Reading]] = {
     "xena": load_xena,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rinn.delimited import encode_table
 from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.files import holds_manifest, lock_folder, replace_file
 from rinn.preparing.preparation import Prepared
 from rinn.preparing.settings import PrepareSettings
 from rinn.preparing.summary import write_summary
@@ -21,7 +21,6 @@ ACCOUNTS = "accounts.json"
 SUMMARY = "summary.html"
 IDENTITY = ("format", "settings", "sources")
 DIGITS = "%.6g"
-PARTS = ".*.part"
 
 
 def open_folder(folder: Path, manifest: dict[str, Any]) -> bool:
@@ -38,18 +37,8 @@ def open_folder(folder: Path, manifest: dict[str, Any]) -> bool:
         InputError: the folder is a file, holds other files, or was made of other files or with
             other settings.
     """
-    if not folder.exists():
+    if not holds_manifest(folder, MANIFEST, "preparation"):
         return False
-    if not folder.is_dir():
-        raise InputError(f"--out must be a folder, but {folder} is a file; choose another name")
-    names = {entry.name for entry in folder.iterdir() if not entry.match(PARTS)}
-    if not names:
-        return False
-    if MANIFEST not in names:
-        raise InputError(
-            f"--out must be new, empty or a folder of this preparation, but {folder} holds other "
-            f"files (such as {min(names)!r}); choose another"
-        )
     found = load_manifest(folder)
     differing = _differences(found, manifest)
     if differing:
@@ -75,14 +64,12 @@ def write_prepared(
         The manifest as it is written.
 
     Raises:
-        InputError: the folder cannot be written.
+        InputError: the folder cannot be written, or is now in use or another's.
     """
     whole = manifest | {"status": "complete", "summary": _summarise(prepared)}
     tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for part in folder.glob(PARTS):  # of a sitting that was killed while it wrote
-            part.unlink()
+    with lock_folder(folder):
+        open_folder(folder, manifest)  # another process may have begun since
         _write_json(folder / MANIFEST, manifest)
         for name, table in tables.items():
             if table is not None:
@@ -95,11 +82,6 @@ def write_prepared(
         page = write_summary(prepared, settings, whole)
         replace_file(folder / SUMMARY, page.encode("utf-8", "replace"))
         _write_json(folder / MANIFEST, whole)
-    except OSError as error:
-        raise InputError(
-            f"--out must be a folder that can be written, but {folder} cannot ({error.strerror}); "
-            f"choose another"
-        ) from None
     return whole
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rinn.cells import quote, quote_some
 from rinn.errors import InputError
-from rinn.files import check_file
+from rinn.reading import check_file
 
 MOST_CELLS = 1 << 30
 _MOST_NAMES = 50_000_000

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rinn.errors import InputError
-from rinn.files import BLOCK, check_file, unpack_blocks
 from rinn.readers.accounts import Entry
+from rinn.reading import BLOCK, check_file, unpack_blocks
 
 MAX_LINE = 1 << 26  # 64 MiB: a row of a million samples has some 10 MB
 _FOREIGN = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
 from rinn.chance import DECOY_ROUND, Null, NullRound
@@ -18,10 +19,48 @@ from rinn.errors import InputError
 from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
 from rinn.graphs import ROLES
 from rinn.report.names import GeneSetName, read_names
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.store import (
+    MANIFEST,
+    WEIGHTS,
+    choose_nets,
+    has_shape,
+    load_kept,
+    load_manifest,
+    read_columns,
+)
 
+NULL = "null.json"
 ENDS = ["source", "target", "source_role", "target_role"]
 CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
+TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
+SCORE = {"precision": float, "recall": float, "f1": float}
+# What the page cannot do without, beside what every manifest says.
+NEEDED: dict[str, Any] = {
+    "settings": {"select": str, "seed": int},
+    "tables": {"x": str, "y": str, "samples": int, "inputs": list, "dropped": list},
+    "networks": {"trained": int, "kept": list, "nearest": list},
+    "device": {"count": int, "kind": str},
+    "versions": dict,
+    "command": list,
+    "created": str,
+    "seconds": float,
+    "comparison?": {"sentence": str, "carries": bool},
+    "scores?": {
+        "paper": {"hidden": SCORE, "input?": (SCORE, None)},
+        "graph": {
+            "latents": SCORE,
+            "edges": SCORE,
+            "latent_edges?": (SCORE, None),
+            "shd": int,
+            "order_errors": int,
+        },
+    },
+}
+ROUND = {
+    "number": int, "seed": int, "networks": int, "drawn": int, "inputs": int,
+    "connected_inputs": int, "decoys?": int, "connected_decoys?": int, "frequencies": [float],
+    "owed?": [float],
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,12 +97,19 @@ def load_contents(folder: Path) -> Contents:
             f"RUN must be a finished run, but {folder} is not; repeat its 'rinn fit' command to "
             f"let it go on"
         )
+    if not has_shape(manifest, NEEDED):
+        raise InputError(_say_damaged(folder, MANIFEST, "what was run, and how"))
+    read_columns(manifest, folder)
     nets, notes = load_kept(folder / WEIGHTS)
+    choose_nets(nets, manifest, "kept")
+    choose_nets(nets, manifest, "nearest")
+    if nets and not manifest.get("test"):
+        raise InputError(_say_damaged(folder, MANIFEST, "how its networks predict"))
     graph = load_graph(folder / "graph.json")
     truth = folder / "truth.json"
     return Contents(
         manifest=manifest,
-        trials=_read_table(folder, "trials.csv", "the table of its trials", ["kept"]),
+        trials=read_trials(folder, bool(nets)),
         graph=graph,
         found=add_weaker(graph if nets else _forget(graph), _read_edges(folder)),
         nets=tuple(nets),
@@ -72,7 +118,7 @@ def load_contents(folder: Path) -> Contents:
         activity=_read_optional(
             folder, "activity.csv", "the activity of latents", ["sample"], dtype={"sample": str}
         ),
-        curves=_read_optional(folder, "curves.csv", "learning curves", CURVES),
+        curves=read_curves(folder) if (folder / "curves.csv").exists() else None,
         null=_read_null(folder),
         names=read_names(folder),
     )
@@ -125,12 +171,55 @@ def _forget(graph: nx.DiGraph) -> nx.DiGraph:
     return plain
 
 
+def read_trials(folder: Path, has_networks: bool) -> pd.DataFrame:
+    """Read trials.csv of a finished run.
+
+    Args:
+        folder: of the run.
+        has_networks: whether its trials are networks, or settings of a strategy without any.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    what = "the table of its trials"
+    trials = _read_table(folder, "trials.csv", what, ["kept"])
+    numbers = TRIALS if has_networks else [str(name) for name in trials if name != "kept"]
+    whole = [name for name in ("trial", "setting") if name in trials]
+    if len(trials) and not (trials["kept"].dtype == bool and _are_whole(trials[whole])):
+        raise InputError(_say_damaged(folder, "trials.csv", what))
+    return _check_numbers(folder, "trials.csv", what, trials, numbers)
+
+
+def read_curves(folder: Path) -> pd.DataFrame:
+    """Read curves.csv of a finished run.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    what = "learning curves"
+    curves = _read_table(folder, "curves.csv", what, CURVES)
+    if len(curves) and not _are_whole(curves[CURVES[:2]]):
+        raise InputError(_say_damaged(folder, "curves.csv", what))
+    return _check_numbers(folder, "curves.csv", what, curves, CURVES)
+
+
+def _are_whole(table: pd.DataFrame) -> bool:
+    return all(kind.kind in "iu" for kind in table.dtypes)
+
+
 def _read_edges(folder: Path) -> pd.DataFrame | None:
-    text = dict.fromkeys(ENDS, str)
-    edges = _read_optional(folder, "edges.csv", "the table of edges", ENDS, dtype=text)
-    if edges is not None and not edges[ENDS[2:]].isin(ROLES).all(axis=None):
-        raise InputError(_say_damaged(folder, "edges.csv", "the table of edges"))
-    return edges
+    text, what = dict.fromkeys(ENDS, str), "the table of edges"
+    edges = _read_optional(folder, "edges.csv", what, ENDS, dtype=text)
+    if edges is None:
+        return None
+    roles = edges[ENDS[2:]].isin(ROLES).all(axis=None)
+    if not roles or edges[ENDS[:2]].isna().any(axis=None):
+        raise InputError(_say_damaged(folder, "edges.csv", what))
+    numbers = [name for name in (*EDGE_NUMBERS, *MORE_NUMBERS) if name in edges]
+    return _check_numbers(folder, "edges.csv", what, edges, numbers)
 
 
 def _read_optional(
@@ -149,6 +238,19 @@ def _read_table(folder: Path, name: str, what: str, columns: list[str], **how: A
     return table
 
 
+def _check_numbers(
+    folder: Path, name: str, what: str, table: pd.DataFrame, numbers: list[str]
+) -> pd.DataFrame:
+    """The table, whose columns of numbers hold nothing else than finite and missing ones."""
+    try:
+        fits = not np.isinf(table[numbers].to_numpy(np.float64)).any()
+    except (ValueError, KeyError):
+        fits = False
+    if not fits:
+        raise InputError(_say_damaged(folder, name, what))
+    return table
+
+
 def _say_damaged(folder: Path, name: str, what: str) -> str:
     return (
         f"RUN must hold {what}, but {name} in {folder} is missing or damaged; remove the folder "
@@ -156,14 +258,27 @@ def _say_damaged(folder: Path, name: str, what: str) -> str:
     )
 
 
-def _read_null(folder: Path) -> Null | None:
-    path = folder / "null.json"
-    if not path.exists():
-        return None
+def read_rounds(folder: Path) -> list[NullRound]:
+    """Read null.json: the searches where there is nothing to find that are done so far.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
     try:
-        rounds = [NullRound.from_json(one) for one in json.loads(path.read_text())["rounds"]]
-        decoyed = next(found for found in rounds if found.number == DECOY_ROUND)
-        permuted = tuple(found for found in rounds if found.number != DECOY_ROUND)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        raise InputError(_say_damaged(folder, path.name, "how much is chance")) from None
-    return Null(permuted, decoyed) if permuted else None
+        found = json.loads((folder / NULL).read_text(encoding="utf-8"))
+        if not has_shape(found, {"rounds": [ROUND]}):
+            raise ValueError("a value is missing or of another type")
+        return [NullRound.from_json(one) for one in found["rounds"]]
+    except (OSError, ValueError, TypeError, RecursionError):
+        raise InputError(_say_damaged(folder, NULL, "how much is chance")) from None
+
+
+def _read_null(folder: Path) -> Null | None:
+    if not (folder / NULL).exists():
+        return None
+    rounds = read_rounds(folder)
+    permuted = tuple(one for one in rounds if one.number != DECOY_ROUND)
+    decoyed = [one for one in rounds if one.number == DECOY_ROUND]
+    if not decoyed:
+        raise InputError(_say_damaged(folder, NULL, "how much is chance"))
+    return Null(permuted, decoyed[0]) if permuted else None

@@ -1,8 +1,8 @@
 """The folder of a reproduction: new, empty or its own, and written by one process at a time.
 
 It holds reproduction.json (what all cells have in common), cells/ (one file for each finished
-cell), runs/ (a run folder for each cell) and the tables. Every file is replaced whole, so that a
-reproduction that is killed at any moment can go on.
+cell), runs/ (a run folder for each cell) and the tables. reproduction.json is written first. Every
+file is replaced whole, so that a reproduction that is killed at any moment can go on.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.files import holds_manifest, lock_folder, make_folder, remove_parts, replace_file
 from rinn.reproduction.cells import Cell, Job, Setup, load_cell, save_cell
-from rinn.store import PARTS, lock_file
 
 FORMAT = 1
 SETUP = "reproduction.json"
-CELLS, RUNS, LOCK = "cells", "runs", ".lock"
+CELLS, RUNS = "cells", "runs"
 
 
 class ReproductionFolder:
@@ -61,46 +60,21 @@ def open_folder(path: Path, setup: Setup) -> Iterator[ReproductionFolder]:
         InputError: the folder cannot be written, holds other files, is another reproduction's,
             or is in use.
     """
-    if path.exists():
-        _check_same(path, setup)
-    try:
-        for folder in (path, path / CELLS, path / RUNS):
-            folder.mkdir(parents=True, exist_ok=True)
-        lock = (path / LOCK).open("w")
-    except OSError as error:
-        raise InputError(
-            f"--out must be a folder that can be written, but {path} cannot ({error.strerror}); "
-            f"choose another"
-        ) from None
-    with lock:
-        try:
-            lock_file(lock)
-        except BlockingIOError:
-            raise InputError(
-                f"--out must be a folder that no other process writes to, but {path} is in use; "
-                f"wait for it, or choose another"
-            ) from None
-        for part in (*path.glob(PARTS), *(path / CELLS).glob(PARTS)):  # killed while it wrote
-            part.unlink()
-        if not (path / SETUP).exists():
+    _check_same(path, setup)
+    with lock_folder(path):
+        if not _check_same(path, setup):  # another process may have begun since
             text = json.dumps({"format": FORMAT} | setup.to_json(), indent=1) + "\n"
             replace_file(path / SETUP, text.encode())
+        for name in (CELLS, RUNS):
+            make_folder(path / name)
+        remove_parts(path / CELLS)
         yield ReproductionFolder(path, setup)
 
 
-def _check_same(path: Path, setup: Setup) -> None:
-    if not path.is_dir():
-        raise InputError(f"--out must be a folder, but {path} is a file; choose another name")
-    names = {entry.name for entry in path.iterdir() if not entry.match(PARTS)} - {LOCK}
-    if SETUP not in names:
-        # The setup is written before any cell: without it these two must still be empty.
-        names -= {name for name in (CELLS, RUNS) if not any(_entries(path / name))}
-        if names:
-            raise InputError(
-                f"--out must be new, empty or a folder of this reproduction, but {path} holds "
-                f"other files (such as {min(names)!r}); choose another"
-            )
-        return
+def _check_same(path: Path, setup: Setup) -> bool:
+    """Whether the folder holds this very reproduction; refuse any other's."""
+    if not holds_manifest(path, SETUP, "reproduction"):
+        return False
     theirs, ours = _load_setup(path), {"format": FORMAT} | setup.to_json()
     changed = [f"{name} ({theirs.get(name)}, now {ours[name]})" for name in ours
                if theirs.get(name) != ours[name]]  # fmt: skip
@@ -109,10 +83,7 @@ def _check_same(path: Path, setup: Setup) -> None:
             f"--out must be a new folder or one of this very reproduction, but {path} was made "
             f"with other {', '.join(changed)}; choose another folder"
         )
-
-
-def _entries(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
+    return True
 
 
 def _load_setup(path: Path) -> dict[str, object]:

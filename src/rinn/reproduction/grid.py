@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from rinn.config import check_number
+from rinn.config import MOST_TRIALS, check_number
 from rinn.devices import find_devices
 from rinn.errors import InputError, TrainingError, suggest
 from rinn.reproduction.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup
@@ -19,6 +19,7 @@ from rinn.reproduction.progress import GridProgress
 from rinn.reproduction.tables import Comparison, compare
 from rinn.reproduction.writing import write_tables
 from rinn.simulation import ALIASES
+from rinn.simulation.checks import MOST_SAMPLES
 from rinn.terminal import Terminal
 
 BUDGETS = ("quick", "paper")
@@ -26,6 +27,7 @@ SIMULATED = ("matrix", "gaussian", "or", "logic")
 NOT_ON_TUMOURS = ("esc", "dm")
 SAMPLES = 5000
 LEAST_TRIALS = 2
+MOST_SEEDS = 1000
 
 
 class RunCell(Protocol):
@@ -95,9 +97,9 @@ def reproduce(
     """
     jobs = plan_jobs(datasets, strategies, seeds)
     _check_budget(budget)
-    check_number("samples", samples, 1)
+    check_number("samples", samples, 1, MOST_SAMPLES)
     if trials is not None:
-        check_number("trials", trials, LEAST_TRIALS)
+        check_number("trials", trials, LEAST_TRIALS, MOST_TRIALS)
     find_devices(device)
     run_cell = run_cell or _find_run_cell()
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
@@ -131,7 +133,7 @@ def plan_jobs(
     if strategies is not None:
         strategies = [str(name).strip() for name in strategies]
         _check_names("strategies", strategies, list(STRATEGIES))
-    check_number("seeds", seeds, 1)
+    check_number("seeds", seeds, 1, MOST_SEEDS)
     jobs = (
         Job(dataset, strategy, seed)
         for dataset in names

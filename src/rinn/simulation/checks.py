@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from rinn.config import MOST
 from rinn.errors import InputError, suggest
+
+MOST_SAMPLES = 1_000_000
 
 
 def fill_parameters(
@@ -38,15 +41,13 @@ def fill_parameters(
     return {**defaults, **given}
 
 
-def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+def check_count(name: str, value: Any, least: int = 1, most: int = MOST) -> int:
     """Return a whole number that is not below the least allowed, nor above the most."""
     is_count = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_count or value < least or (most is not None and value > most):
-        end = "" if most is None else f" and at most {most}"
-        choice = f"{least} or more" if most is None else f"{least} to {most}"
+    if not is_count or not least <= value <= most:
         raise InputError(
-            f"{name} must be a whole number of at least {least}{end}, but {value!r} was given; "
-            f"choose {choice}"
+            f"{name} must be a whole number of at least {least} and at most {most}, but "
+            f"{value!r:.80} was given; choose {least} to {most}"
         )
     return int(value)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.errors import InputError, suggest
-from rinn.simulation.checks import check_count
+from rinn.simulation.checks import MOST_SAMPLES, check_count
 from rinn.simulation.mechanisms import Maker, make_random, on_paper_graph
 from rinn.simulation.samples import Simulation, Tumours
 from rinn.simulation.tcga import beside_tumours
@@ -65,7 +65,9 @@ def make_dataset(
         raise InputError(
             f"dataset must be a known name, but {name!r} was given{suggest(key, DATASETS)}"
         )
-    rows = {} if samples is None else {"samples": check_count("samples", samples)}
+    rows = (
+        {} if samples is None else {"samples": check_count("samples", samples, most=MOST_SAMPLES)}
+    )
     start = check_count("seed", seed, least=0)
     sampled = DATASETS[key](np.random.default_rng(start), **rows, **parameters)
     truth = sampled.graph

@@ -15,6 +15,7 @@ TRIES = 100
 PROPOSALS = 60
 CHOICES = 5
 LARGEST_FAN = 6
+MOST_NODES = 10_000  # of each role
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,17 @@ def make_random_graph(
 
 def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: float) -> Plan:
     """Refuse numbers that no graph can meet, before any is drawn."""
-    levels = check_count("levels", levels)
-    latents = check_count("latents", latents)
+    levels = check_count("levels", levels, most=MOST_NODES)
+    latents = check_count("latents", latents, most=MOST_NODES)
+    inputs = check_count("inputs", inputs, most=MOST_NODES)
+    outputs = check_count("outputs", outputs, most=MOST_NODES)
     share = check_share("orphans", orphans, closed=False)
     if latents < levels:
         raise InputError(
             f"latents must be at least levels={levels}, one for each level, but {latents} was "
             "given; raise latents or lower levels"
         )
-    plan = Plan(
-        check_count("inputs", inputs), check_count("outputs", outputs), levels, latents,
-        round(share * latents),
-    )  # fmt: skip
+    plan = Plan(inputs, outputs, levels, latents, round(share * latents))
     # An orphan has two latent parents at least, and the ones above all others have inputs.
     if plan.orphans and (levels < 2 or plan.orphans > latents - 2):
         raise InputError(

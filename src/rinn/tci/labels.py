@@ -18,7 +18,7 @@ from rinn.cells import (
     unguard_formula,
 )
 from rinn.errors import InputError
-from rinn.files import read_file, unpack_gzip, within_memory
+from rinn.reading import read_file, unpack_gzip, within_memory
 
 COLUMN = "tissue"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}

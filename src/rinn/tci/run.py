@@ -8,6 +8,7 @@ import io
 import os
 import platform
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,11 @@ def run_tci(
             started = time.monotonic()
             summary = _work(folder, events, weights, settings, cores, console, quiet)
             seconds = time.monotonic() - started
-            manifest |= {"created": stored["created"], "seconds": seconds, "summary": summary}
+            manifest |= {
+                "created": stored.get("created", ""),
+                "seconds": seconds,
+                "summary": summary,
+            }
             folder.write_json(MANIFEST, manifest | {"status": "complete"})
         folder.discard_work()
     return TciResult(out, load_manifest(out))
@@ -141,9 +146,9 @@ def _load_rounds(work: Path, sgas: int) -> list[np.ndarray]:
     while (path := _round_path(work, len(rounds))).exists():
         try:
             cutoffs = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
-        except (ValueError, EOFError, OSError):
+        except (ValueError, EOFError, OSError, zipfile.BadZipFile):
             break
-        if cutoffs.shape != (sgas,):
+        if not isinstance(cutoffs, np.ndarray) or cutoffs.shape != (sgas,):
             break
         rounds.append(cutoffs)
     return rounds

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+from rinn.config import MOST
 from rinn.errors import InputError, suggest
 
 PRIORS = ("frequency", "uniform")
 PERMUTATIONS = ("rows", "columns")
 TISSUE_MODELS = ("strata", "mixture")
 OTHER_SHARE = 0.05
+MOST_PERMUTATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,13 @@ mean 'rows'? Known: rows, columns
         """Refuse what cannot be meant."""
         for name, least in (
             ("top", 1),
-            ("permutations", 0),
             ("least_degs", 1),
             ("least_tumours", 1),
             ("least_drivers", 0),
             ("seed", 0),
         ):
             _check_count(name, getattr(self, name), least)
+        _check_count("permutations", self.permutations, 0, MOST_PERMUTATIONS)
         for name in ("least_cutoff", "most_cutoff", "least_rate", "least_share"):
             check_share(name, getattr(self, name))
         for name in ("least_prevalence", "most_prevalence"):
@@ -147,8 +149,13 @@ def check_share(name: str, value: Any, *, is_open: bool = False) -> float:
     return float(value)
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
+def _check_count(name: str, value: Any, least: int, most: int = MOST) -> None:
     is_count = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_count and value > most:
+        raise InputError(
+            f"{name} must be a whole number of at most {most}, but {value!r:.80} was given; choose "
+            f"less"
+        )
     if not is_count or value < least:
         raise InputError(
             f"{name} must be a whole number of at least {least}, but {value!r} was given; choose "

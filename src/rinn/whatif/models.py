@@ -15,7 +15,7 @@ from rinn.errors import InputError
 from rinn.likelihoods import BINARY, KINDS, MIXED, NUMBER, Likelihood
 from rinn.refitting.models import GraphModel
 from rinn.scales import Scale
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.store import WEIGHTS, load_kept, load_manifest, read_columns
 from rinn.tables import load_table
 from rinn.whatif.offsets import Offsets, read_offsets
 from rinn.whatif.parameters import REFIT, load_models
@@ -108,7 +108,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         raise InputError(
             f"RUN must be finished, but {folder} is not; repeat the 'rinn fit' that began it"
         )
-    inputs, outputs = read_names(manifest, folder)
+    inputs, outputs = read_columns(manifest, folder)
     models = load_models(folder / REFIT, inputs, outputs)
     nets, notes = load_kept(folder / WEIGHTS)
     try:
@@ -117,7 +117,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         likelihood = _read_likelihood(notes, outputs)
         offsets = read_offsets(notes, len(models), len(outputs))
         ranges = _read_ranges(notes, inputs, x_scale)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"RUN must say how its tables were scaled, but {WEIGHTS} in {folder} does not "
             f"({error!r:.80}); make the run again"
@@ -140,32 +140,6 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         carries=(manifest.get("comparison") or {}).get("carries"),
         offsets=offsets,
     )
-
-
-def read_names(manifest: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], ...]:
-    """Read the names of a run's inputs and outputs out of its manifest.
-
-    Args:
-        manifest: of the run.
-        folder: the run folder, for errors.
-
-    Returns:
-        Inputs and outputs.
-
-    Raises:
-        InputError: the manifest does not name them.
-    """
-    try:
-        tables = manifest["tables"]
-        found = tuple(tuple(map(str, tables[part])) for part in ("inputs", "outputs"))
-    except (KeyError, TypeError):
-        found = ()
-    if not found or not all(found):
-        raise InputError(
-            f"RUN must name its inputs and outputs, but manifest.json in {folder} does not; make "
-            f"the run again"
-        )
-    return found
 
 
 def _fits(net: TrainedNet, inputs: Sequence[str], outputs: Sequence[str]) -> bool:
