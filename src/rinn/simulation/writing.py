@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from rinn.delimited import encode_table
 from rinn.errors import InputError
 from rinn.files import make_folder, replace_file
 from rinn.graphfiles import encode_json, load_graph
