@@ -1,6 +1,11 @@
 """Test ids that are the same in every process: xdist compares those that its workers collect."""
 
+import hypothesis
 import pytest
+
+# A busy machine is no error of the code.
+hypothesis.settings.register_profile("rinn", deadline=None)
+hypothesis.settings.load_profile("rinn")
 
 
 def pytest_make_parametrize_id(config, val, argname):

@@ -391,7 +391,7 @@ def test_a_strategy_without_networks():
 
 def test_a_small_search_for_real():
     """Four small networks find inputs but not their copies, and the same when asked again."""
-    data, settings = small_data(), RunSettings(trials=4, epochs=60, seed=1)
+    data, settings = small_data(), RunSettings(trials=8, epochs=60, seed=1)
     done, shares = [], []
     before = fingerprint(data)
     null = fit_null(

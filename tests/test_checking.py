@@ -150,7 +150,7 @@ def test_three_thousand_latents_in_a_row():
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"none\.json does not exist"):
+    with pytest.raises(InputError, match=r"none\.json must be an existing file"):
         check_file(tmp_path / "none.json")
-    with pytest.raises(InputError, match=r"graph\.json does not exist"):
+    with pytest.raises(InputError, match=r"graph\.json must be an existing file"):
         check_file(tmp_path)

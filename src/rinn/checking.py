@@ -106,7 +106,7 @@ def check_file(
         )
     file = Path(path)
     graph = load_acyclic(file / "graph.json" if file.is_dir() else file)
-    data = None if x is None or y is None else load_data(x, y, covariates)
+    data = None if x is None or y is None else load_data(x, y, covariates, as_is=True)
     return check_causality(graph, data)
 
 

@@ -26,7 +26,7 @@ def call(*words):
 
 
 def fit_words(data, out, *more):
-    words = ("--trials", 4, "--epochs", 3, "--device", "cpu", "--quiet")
+    words = ("--trials", 8, "--epochs", 3, "--device", "cpu", "--quiet")
     return ("fit", data / "x.csv", data / "y.csv", "--out", out, *words, *more)
 
 
@@ -147,12 +147,12 @@ def test_names_in_the_report_are_escaped(data, tmp_path):
 def test_estimators(data, prior):
     x, y = (pd.read_csv(data / f"{name}.csv") for name in ("x", "y"))
     x, y = (table[[c for c in table if c[0] in "xy" and c[1:].isdigit()]] for table in (x, y))
-    model = RINN(trials=4, epochs=3, device="cpu", prior=str(prior)).fit(x, y)
+    model = RINN(trials=8, epochs=3, device="cpu", prior=str(prior)).fit(x, y)
     assert "y0" in nx.descendants(model.graph_, "x0")
     assert model.influence_.edges == model.graph_.number_of_edges()
-    again = clone(RINN(trials=4, epochs=3, device="cpu", prior=load_knowledge(prior))).fit(x, y)
+    again = clone(RINN(trials=8, epochs=3, device="cpu", prior=load_knowledge(prior))).fit(x, y)
     assert nx.utils.graphs_equal(model.graph_, again.graph_)
-    assert RINN(trials=4, epochs=3, device="cpu").fit(x, y).influence_ is None
+    assert RINN(trials=8, epochs=3, device="cpu").fit(x, y).influence_ is None
     with pytest.raises(InputError, match="names 'nobody', which no table has"):
         RINN(prior=Knowledge((Statement("must", "nobody", "y0"),))).fit(x, y)
     with pytest.raises(InputError, match="rinn, dnn or esc"):
@@ -184,7 +184,7 @@ def test_the_null_knows_what_the_search_knows():
     y = rng.normal(size=(120, 4))
     data = Data(x, y, ("a", "b", "c"), ("v", "w", "x", "y"))
     said = [Statement("must", one, other) for one in "ab" for other in "vwx"]
-    settings = RunSettings(trials=2, epochs=2)
+    settings = RunSettings(trials=8, epochs=2)
 
     def fit(*arguments, **more):
         knowledge = Knowledge(tuple(said))

@@ -117,7 +117,7 @@ def compare_with_data(
         >>> sorted({pair.x for pair in found.unexplained})
         ['x1', 'x2', 'x8']
     """
-    data = as_data(X, Y, covariates=covariates)
+    data = as_data(X, Y, covariates=covariates, as_is=True)
     return compare_data(graph, data, level=level, given=given)
 
 
