@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 
 from rinn.consensus.adjusted import project
 from rinn.problem import Problem
 
-PERMUTATIONS = 2000
+PERMUTATIONS = 1000
 BATCH = 250  # permutations at a time
+MAX_KEPT = 20_000_000  # places of samples: orders of more are drawn again for each input
 STREAM = 31
 SMALLEST = 1e-300
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
@@ -57,6 +58,7 @@ class SetTest:
         self._squares = explained / np.maximum(total, SMALLEST) * (free / (samples - 1))
         self._x, self._y = _standardise(own), _standardise(residual)
         self._nulls: dict[int | None, Null] = {}
+        self._orders: list[Int[np.ndarray, "permutation sample"]] = []
 
     def find_p(self, row: int, outputs: Sequence[int]) -> float:
         """Find how often chance alone would give an input so much.
@@ -67,7 +69,7 @@ class SetTest:
 
         Returns:
             The p-value, by a gamma distribution (Pearson's type III) with the mean, spread and
-            skewness of the logarithms of 2000 permuted sums.
+            skewness of the logarithms of 1000 permuted sums.
 
         Example:
             >>> rng = np.random.default_rng(0)
@@ -90,12 +92,22 @@ class SetTest:
     def _permute(self, row: int) -> Float[np.ndarray, "permutation output"]:
         """Squared correlations of an input with the outputs of permuted samples."""
         samples = self._x.shape[1]
+        x, y = self._x[row].astype(np.float32), self._y.T.astype(np.float32)
+        squares = [(x[orders] @ y / samples) ** 2 for orders in self._draw_orders()]
+        return np.concatenate(squares).astype(np.float64)
+
+    def _draw_orders(self) -> Iterable[Int[np.ndarray, "permutation sample"]]:
+        """The same permutations for every input, in batches."""
+        samples = self._x.shape[1]
+        if self._orders:
+            return self._orders
         rng = np.random.default_rng([samples, STREAM])
-        squares = []
-        for _ in range(PERMUTATIONS // BATCH):
-            orders = np.stack([rng.permutation(samples) for _ in range(BATCH)])
-            squares.append((self._x[row][orders] @ self._y.T / samples) ** 2)
-        return np.concatenate(squares)
+        plain = np.arange(samples, dtype=np.int32)[None].repeat(BATCH, axis=0)
+        orders = (rng.permuted(plain, axis=1) for _ in range(PERMUTATIONS // BATCH))
+        if PERMUTATIONS * samples > MAX_KEPT:
+            return orders
+        self._orders = list(orders)
+        return self._orders
 
     def _draw_normal(self) -> Float[np.ndarray, "permutation output"]:
         """What `_permute` gives of an input with many carriers: normal correlations."""
