@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
 import json
 import os
 import re
@@ -29,6 +30,7 @@ from genomics import write_study
 from linear_run import make_table, write_linear_run
 from rinn.cli import app, run
 from rinn.export import EXPORTS
+from rinn.graphfiles import MORE_NUMBERS, load_graph, write_graph
 
 INPUTS = ["TP53", "KRAS", "EGFR", "BRAF", "PTEN"]
 OUTPUTS = ["MYC", "JUN", "FOS", "CCND1", "VEGFA"]
@@ -96,10 +98,11 @@ def fill_runs(folder):
     fill_data(folder)
     with contextlib.chdir(folder):
         assert run([*FIT, "dm", *DM, "--quiet"]) == 0
-        assert run([*FIT, "made", *DM, "--quiet"]) == 0
-        for path in Path("made").glob("graph.*"):
-            path.rename(path.name)
-        shutil.rmtree("made")
+        graph = load_graph("dm/graph.json")
+        for about in (*graph.nodes.values(), *graph.edges.values()):
+            about |= dict.fromkeys(MORE_NUMBERS, 0.5) | {"level": 1, "origin": "data"}
+        for name in ("graph.json", "graph.graphml"):
+            write_graph(graph, name)
         # No time of day may decide where a file is damaged.
         about = json.loads(Path("dm/manifest.json").read_text())
         about |= {"created": "2026-03-01T10:20:30+0000", "seconds": 1.5}
@@ -107,7 +110,7 @@ def fill_runs(folder):
         assert run(["report", "dm"]) == 0
         about["settings"]["strategy"] = "rinn"
         about["test"] = {"loss": "mse", "samples": 2, "error": {"mean": 1, "sd": 0}, "auroc": None}
-        about = {key: about[key] for key in about.keys() - {"tables", "networks"}}
+        del about["tables"], about["networks"]
         write_linear_run(Path("run"), **{"scores": {}, **about})
         Path("run/trials.csv").write_text(TRIALS)
         Path("run/curves.csv").write_text(CURVES)
@@ -117,8 +120,13 @@ def fill_runs(folder):
 
 def fill_study(folder):
     """Files of a cohort, and a study folder."""
-    write_cohort(folder)
+    packed = write_cohort(folder)["maf"]
+    packed.write_bytes(gzip.compress(gzip.decompress(packed.read_bytes()), mtime=0))
     write_study(folder / "study")
+
+
+def fill_nothing(folder):
+    """An empty folder, for what compiles in other processes."""
 
 
 @functools.cache
@@ -281,6 +289,7 @@ def _choose_value(rng, param):
     return value + joint + pick(rng, values).replace("\0", "") if joint else value
 
 
+READ = "manifest.json graph.json refit.json weights.safetensors trials.csv effects.csv curves.csv"
 PLANTED = [
     *["notes.txt", "work/thesis.txt", "nets/thesis.txt", "work/0000.csv", ".mine.part", ".lock"],
     *["figures/a.svg", "manifest.json.bak", "report.html~", ".git/config", "nets/a/b.npz"],
@@ -317,7 +326,8 @@ def make_runs(rng):
     folder = Path("dm" if "dm" in words[1:] else "run")
     own = _list_files(folder)
     for _ in range(rng.choice([0, 1, 1, 1, 2])):
-        _damage(rng, folder, Path(pick(rng, own)))
+        read = [path for path in own if Path(path).name in READ.split()]
+        _damage(rng, folder, Path(pick(rng, read if rng.random() < 0.85 else own)))
     if rng.random() < 0.6:
         _plant(rng, folder)
     writes = {"fit": own, "report": [f"{folder}/report.html"]}.get(words[0], [])

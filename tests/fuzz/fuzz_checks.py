@@ -29,7 +29,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz_cases import FAMILIES, fill_data, make_base, take
+from fuzz_cases import FAMILIES, fill_data, fill_nothing, make_base, take
 
 from rinn.cli import run
 
@@ -223,7 +223,7 @@ def _find_graph(words):
 
 
 def _start(words):
-    env = {"JAX_COMPILATION_CACHE_DIR": f"{make_base(fill_data).name}/../rinn-fuzz-jax"}
+    env = {"JAX_COMPILATION_CACHE_DIR": make_base(fill_nothing).name}
     env |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "RINN_DEBUG": ""}
     command = [sys.executable, "-c", MAIN, *words]
     pipe = subprocess.PIPE

@@ -41,7 +41,7 @@ DEEP = "[" * 100_000
 XML_PARTS = [
     *["", "d0", "x0", "boolean", "long", "undirected", "nan", "inf", "1e400", "-1", "1" * 5000],
     *["input", "latent", "output", "TP53", "MYC", "L1", "&#13;", "&#x202e;", "&bomb;", "<node/>"],
-    *["<a>" * 3000, *map(html.escape, NAMES)],
+    *["<a>" * 300, *map(html.escape, NAMES)],
 ]
 # What a token is in each kind of text, and what may take its place.
 CELL = r"[^,;\t\r\n]+"
@@ -50,7 +50,7 @@ TOKENS = {
     "xml": (r'(?<==")[^"]*(?=")|(?<=>)[^<>\s][^<>]*(?=<)', XML_PARTS),
     "cells": (CELL, [*NUMBERS, *NAMES, *(f'"{name}"' for name in NAMES)]),
 }
-KINDS = {".json": "json", ".graphml": "xml", ".html": "xml", ".safetensors": "json"}
+KINDS = {".json": "json", ".graphml": "xml", ".html": "xml", ".safetensors": "tensors"}
 BOMB = f"<!DOCTYPE a [<!ENTITY b 'b'><!ENTITY bomb '{'&b;' * 99}'>]><graphml>&bomb;</graphml>"
 JUNK = [
     *[b"", b"\n", b"\0" * 64, b"{}", b"[]", b"null", b"1", b'"text"', b"a\n", b"a,b\n"],
@@ -74,6 +74,14 @@ def swap_tokens(rng, text, kind):
         found = pick(rng, tokens)
         text = text[: found.start()] + pick(rng, parts) + text[found.end() :]
     return text
+
+
+def change_word(rng, text, kind):
+    """Write a hostile name in each place of a quoted word, so that the parts still fit."""
+    words = re.findall(r'"[^"\\]*"', text)
+    name = pick(rng, NAMES)
+    spelt = json.dumps(name) if kind == "json" else f'"{html.escape(name)}"'
+    return text.replace(pick(rng, words), spelt) if words else text
 
 
 def change_name(rng, text):
@@ -113,6 +121,22 @@ def change_tree(rng, text):
         else:
             parent[pick(rng, NAMES)] = parent.pop(key)
     return json.dumps(tree)
+
+
+def change_tensors(rng, content):
+    """Damage the header of a safetensors file, or rinn's own notes in it; the lengths stay true."""
+    size = int.from_bytes(content[:8], "little")
+    try:
+        header = json.loads(content[8 : 8 + size])
+        notes = header["__metadata__"]["rinn"]
+    except (ValueError, KeyError, TypeError):
+        return change_bytes(rng, content)
+    if rng.random() < 0.7:
+        header["__metadata__"]["rinn"] = change_tree(rng, notes)
+        text = json.dumps(header)
+    else:
+        text = change_tree(rng, json.dumps(header))
+    return len(text.encode()).to_bytes(8, "little") + text.encode() + content[8 + size :]
 
 
 def _walk(tree):
@@ -207,23 +231,21 @@ def change_file(rng, path):
 
 
 def _change_content(rng, content, kind):
-    way = rng.random()
-    if way < 0.1:
-        return change_bytes(rng, content)
-    if way < 0.17:
-        return change_encoding(rng, content)
+    change = pick(rng, WAYS[kind])
+    if change in (change_bytes, change_encoding, change_tensors):
+        return change(rng, content)
     text = content.decode("utf-8", "surrogateescape")
-    if way < 0.27:
-        text = change_lines(rng, text)
-    elif way < 0.7 and kind == "json":
-        text = change_tree(rng, text)
-    elif way < 0.45 and kind == "cells":
-        text = change_columns(rng, text)
-    elif way < 0.7 and kind == "cells":
-        text = change_name(rng, text)
-    else:
-        text = swap_tokens(rng, text, kind)
-    return text.encode("utf-8", "surrogateescape")
+    more = (kind,) if change in (swap_tokens, change_word) else ()
+    return change(rng, text, *more).encode("utf-8", "surrogateescape")
+
+
+ANY = [change_bytes, change_encoding, change_lines]
+WAYS = {
+    "json": [*ANY, swap_tokens, *[change_word] * 6, *[change_tree] * 14],
+    "xml": [*ANY, *[change_word] * 6, *[swap_tokens] * 8],
+    "cells": [*ANY, *ANY, *[change_columns] * 4, *[change_name] * 5, *[swap_tokens] * 6],
+    "tensors": [change_bytes, *[change_tensors] * 3],
+}
 
 
 def change_format(rng, path):
