@@ -30,7 +30,7 @@ from genomics import write_study
 from linear_run import make_table, write_linear_run
 from rinn.cli import app, run
 from rinn.export import EXPORTS
-from rinn.graphfiles import MORE_NUMBERS, load_graph, write_graph
+from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, load_graph, write_graph
 
 INPUTS = ["TP53", "KRAS", "EGFR", "BRAF", "PTEN"]
 OUTPUTS = ["MYC", "JUN", "FOS", "CCND1", "VEGFA"]
@@ -98,11 +98,6 @@ def fill_runs(folder):
     fill_data(folder)
     with contextlib.chdir(folder):
         assert run([*FIT, "dm", *DM, "--quiet"]) == 0
-        graph = load_graph("dm/graph.json")
-        for about in (*graph.nodes.values(), *graph.edges.values()):
-            about |= dict.fromkeys(MORE_NUMBERS, 0.5) | {"level": 1, "origin": "data"}
-        for name in ("graph.json", "graph.graphml"):
-            write_graph(graph, name)
         # No time of day may decide where a file is damaged.
         about = json.loads(Path("dm/manifest.json").read_text())
         about |= {"created": "2026-03-01T10:20:30+0000", "seconds": 1.5}
@@ -112,10 +107,21 @@ def fill_runs(folder):
         about["test"] = {"loss": "mse", "samples": 2, "error": {"mean": 1, "sd": 0}, "auroc": None}
         del about["tables"], about["networks"]
         write_linear_run(Path("run"), **{"scores": {}, **about})
+        _copy_graph("dm/graph.json", "graph.json", "graph.graphml")
+        _copy_graph("run/graph.json", "run/graph.json", "truth.json")
         Path("run/trials.csv").write_text(TRIALS)
         Path("run/curves.csv").write_text(CURVES)
-        shutil.copy("run/graph.json", "truth.json")
         make_table().to_csv("samples.csv", index_label="sample")
+
+
+def _copy_graph(source, *targets):
+    """Write a graph anew, with every attribute that a graph can have."""
+    graph = load_graph(source)
+    numbers = dict.fromkeys((*EDGE_NUMBERS, *MORE_NUMBERS), 0.5)
+    for about in (*graph.nodes.values(), *graph.edges.values()):
+        about |= numbers | {"level": 1, "origin": "data", "drawn": True} | about
+    for target in targets:
+        write_graph(graph, target)
 
 
 def fill_study(folder):
@@ -295,7 +301,7 @@ PLANTED = [
     *["figures/a.svg", "manifest.json.bak", "report.html~", ".git/config", "nets/a/b.npz"],
 ]
 USES = [
-    *(["report", name] for name in ("dm", "run")),
+    *(["report", name] for name in ("dm", "run", "run", "run")),
     *([*FIT, "dm", *DM] for _ in range(3)),
     ["score", "dm", "--truth", "graph.json"],
     ["score", "run", "--truth", "truth.json"],

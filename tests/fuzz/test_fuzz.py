@@ -43,11 +43,11 @@ def test_right_commands_succeed(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", USES, ids=" ".join)
+@pytest.mark.parametrize("words", sorted({" ".join(words) for words in USES}))
 def test_undamaged_runs_can_be_used(words, tmp_path):
     with contextlib.chdir(tmp_path):
         take(fill_runs, ".")
-        assert call(words, seconds=60).code == 0
+        assert call(words.split(), seconds=60).code == 0
 
 
 def test_every_command_has_a_right_use():
