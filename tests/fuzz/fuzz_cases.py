@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import gzip
+import inspect
 import json
 import os
 import re
 import shutil
 import tempfile
+import typing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,7 +159,7 @@ def spoil(rng, words, aims=(), formats=False):
     if way < 0.12:
         path = change_path(rng, path)
     else:
-        if formats and way < 0.35:
+        if formats and way < 0.35 and path.suffix == ".csv":
             path = change_format(rng, path)
         if path.suffix not in (".parquet", ".npz"):
             change_file(rng, path)
@@ -167,7 +169,7 @@ def spoil(rng, words, aims=(), formats=False):
 def from_commands(fill, *commands, **more):
     """A family: one of the commands, with one of its files damaged."""
 
-    def make(rng):
+    def make(rng, _):
         take(fill, ".")
         return Case(spoil(rng, list(pick(rng, commands)), **more))
 
@@ -244,11 +246,12 @@ RIGHT = {
     "activity": ["run", "samples.csv", "--out", "new.csv"],
     "whatif": ["run", "samples.csv", "--do", "A=1"],
     "similar": ["run"],
-    # These train for minutes; each of the two last words ends them before that.
+    # These train for minutes; each of their two options ends them before that.
     "demo": ["--out", "thesis.txt", "--device", "abacus"],
     "reproduce": ["--out", "thesis.txt", "--device", "abacus"],
     "tci": ["x.csv", "y.csv", "--out", "new", "--permutations", "2", "--cores", "1"],
 }
+TRAINS = ("demo", "reproduce")
 PATHS = [
     *["thesis.txt", "taken", "taken/thesis.txt", "thesis.txt/new", "nowhere/new", ".", "..", ""],
     *["pipe", "loop", "link.csv", "gone", "/dev/null", "/dev/full", "/dev/stdout", "/proc/new"],
@@ -257,8 +260,11 @@ PATHS = [
 ]
 
 
-def make_options(rng):
-    """One to three options or arguments of a command get values that they do not expect."""
+def make_options(rng, seed):
+    """An option or argument of a command gets a value that it does not expect, or several do.
+
+    One after the other has its turn, so that as many seeds as there are options reach each.
+    """
     take(fill_runs, ".")
     take(fill_study, ".")
     _write(Path("thesis.txt"), "mine")
@@ -266,33 +272,37 @@ def make_options(rng):
     for name, target in (("loop", "loop"), ("gone", "nowhere"), ("link.csv", "x.csv")):
         Path(name).symlink_to(target)
     commands = typer.main.get_command(app).commands
-    name = pick(rng, sorted(commands))
-    slow = name in ("demo", "reproduce")
+    turns = [(name, param) for name in sorted(commands) for param in commands[name].params]
+    name, turn = turns[seed * 7 % len(turns)]  # neighbours are of different commands
     params = commands[name].params
+    more = 0 if name in TRAINS else rng.choice([0, 0, 0, 1, 2])
+    arguments = [param.name for param in params if param.param_type_name == "argument"]
+    types = typing.get_type_hints(inspect.unwrap(commands[name].callback))
     words = list(RIGHT.get(name, []))
-    for param in rng.sample(params, min(len(params), 1 if slow else rng.choice([1, 1, 1, 2, 3]))):
-        value = _choose_value(rng, param)
-        if param.param_type_name == "argument":
-            place = [each.name for each in params if each.param_type_name == "argument"]
-            words[place.index(param.name) : place.index(param.name) + 1] = [value]
+    for param in (turn, *rng.sample(params, min(more, len(params)))):
+        value = _choose_value(rng, param, str(types.get(param.name)))
+        if param.name in arguments:
+            place = arguments.index(param.name)
+            words[place : place + 1] = [value]
         elif getattr(param, "is_flag", False):
             words += [param.opts[0]] + ([value] if rng.random() < 0.1 else [])
         else:
             words += [param.opts[0], value] if rng.random() < 0.9 else [f"{param.opts[0]}={value}"]
-    if rng.random() < 0.1:
+    if name not in TRAINS and rng.random() < 0.05:
         del words[rng.randrange(len(words))]
     forced = frozenset(words) if "--force" in words else frozenset()
     own = {"report": ["dm/report.html"], "fit": _list_files("dm")}.get(name, [])
     return Case([name, *words], forced | frozenset(own))
 
 
-def _choose_value(rng, param):
-    """A number, a path, a hostile name, or a word of the option's own help."""
+def _choose_value(rng, param, kind):
+    """A value of the option's own kind that is hostile, a word of its help, or anything."""
     known = re.findall(r"[A-Za-z0-9_.:-]+", getattr(param, "help", None) or "") or ["a"]
-    values = pick(rng, [NUMBERS, NUMBERS, PATHS, PATHS, NAMES, known])
-    value = pick(rng, values).replace("\0", "")  # no shell can pass a zero byte
-    joint = rng.choice(["", "", "", ",", "=", ":", "+"])
-    return value + joint + pick(rng, values).replace("\0", "") if joint else value
+    own = PATHS if "Path" in kind else NUMBERS if "int" in kind or "float" in kind else known
+    values = pick(rng, [own, own, own, NUMBERS, PATHS, NAMES, known])
+    first, second = (pick(rng, values).replace("\0", "") for _ in range(2))  # no shell passes it
+    joint = rng.choice(["", "", "", "", "", ",", "=", ":", "+"])
+    return first + joint + second if joint else first
 
 
 READ = "manifest.json graph.json refit.json weights.safetensors trials.csv effects.csv curves.csv"
@@ -318,7 +328,7 @@ USES = [
 ]
 
 
-def make_runs(rng):
+def make_runs(rng, _):
     """A run folder with damaged files and the user's own; or the user's folder named as --out."""
     take(fill_runs, ".")
     if rng.random() < 0.2:
@@ -367,7 +377,7 @@ def _plant(rng, folder):
             _write(path, "mine")
 
 
-def make_signals(rng):
+def make_signals(rng, _):
     """A signal at some moment of a fit in a process of its own, then the same command again."""
     take(fill_data, ".")
     tiny = rng.random() < 0.5

@@ -71,7 +71,7 @@ def run_case(family, seed, root):
     folder = root / "case"
     folder.mkdir()
     with contextlib.chdir(folder):
-        case = FAMILIES[family](random.Random(f"{family}-{seed}"))
+        case = FAMILIES[family](random.Random(f"{family}-{seed}"), seed)
         before = take_snapshot(root)
         if case.signal:
             problems = _interrupt(case)
@@ -80,13 +80,15 @@ def run_case(family, seed, root):
             problems = check_outcome(outcome, sum(map(len, case.words)))
             if outcome.code == 2:
                 case = type(case)(case.words)
-                problems += [f"left {path}" for path in take_snapshot(root).keys() - before.keys()]
+                problems += [
+                    f"left {path!a}" for path in take_snapshot(root).keys() - before.keys()
+                ]
         after = take_snapshot(root)
     may_change = {f"case/{path}" for path in case.may_change}
     changed = (path for path in before if after.get(path) != before[path])
-    problems += [f"changed {path}" for path in changed if path not in may_change]
+    problems += [f"changed {path!a}" for path in changed if path not in may_change]
     new = after.keys() - before.keys()
-    problems += [f"left {path}" for path in new if path.endswith(".part")]
+    problems += [f"left {path!a}" for path in new if path.endswith(".part")]
     return sorted(set(problems)), case.words
 
 

@@ -3,7 +3,7 @@ import random
 
 import pytest
 import typer
-from fuzz_cases import FAMILIES, RIGHT, USES, fill_runs, fill_study, take
+from fuzz_cases import FAMILIES, RIGHT, TRAINS, USES, fill_runs, fill_study, take
 from fuzz_checks import Outcome, call, check_outcome, describe, run_case, take_snapshot
 
 from rinn.cli import app
@@ -24,7 +24,6 @@ CASES = [
     for family, (few, many) in COUNTS.items()
     for seed in range(many)
 ]
-TRAINS = ("demo", "reproduce")
 
 
 @pytest.mark.parametrize(("family", "seed"), CASES)
@@ -61,7 +60,7 @@ def test_cases_depend_on_family_and_seed_alone(family, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         with contextlib.chdir(folder):
-            case = FAMILIES[family](random.Random(f"{family}-1"))
+            case = FAMILIES[family](random.Random(f"{family}-1"), 1)
         found.append((case, take_snapshot(folder)))
     assert found[0] == found[1]
 
