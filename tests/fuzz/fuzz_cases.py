@@ -305,13 +305,20 @@ def _choose_value(rng, param, kind):
     return first + joint + second if joint else first
 
 
-READ = "manifest.json graph.json refit.json weights.safetensors trials.csv effects.csv curves.csv"
+READS = {
+    "report": "manifest.json graph.json trials.csv curves.csv refit.json activity.csv",
+    "fit": "manifest.json graph.json trials.csv",
+    "draw": "manifest.json graph.json curves.csv weights.safetensors",
+    "whatif": "manifest.json refit.json weights.safetensors graph.json",
+    "activity": "manifest.json refit.json weights.safetensors",
+    "similar": "manifest.json effects.csv",
+}
 PLANTED = [
     *["notes.txt", "work/thesis.txt", "nets/thesis.txt", "work/0000.csv", ".mine.part", ".lock"],
     *["figures/a.svg", "manifest.json.bak", "report.html~", ".git/config", "nets/a/b.npz"],
 ]
 USES = [
-    *(["report", name] for name in ("dm", "run", "run", "run")),
+    *(["report", name] for name in ("dm", *["run"] * 7)),
     *([*FIT, "dm", *DM] for _ in range(3)),
     ["score", "dm", "--truth", "graph.json"],
     ["score", "run", "--truth", "truth.json"],
@@ -341,9 +348,10 @@ def make_runs(rng, _):
     words = list(pick(rng, USES))
     folder = Path("dm" if "dm" in words[1:] else "run")
     own = _list_files(folder)
-    for _ in range(rng.choice([0, 1, 1, 1, 2])):
-        read = [path for path in own if Path(path).name in READ.split()]
-        _damage(rng, folder, Path(pick(rng, read if rng.random() < 0.85 else own)))
+    for _ in range(rng.choice([0, 1, 1, 1, 1, 1, 2])):
+        read = READS.get(words[0], "manifest.json graph.json").split()
+        aims = [path for path in own if Path(path).name in read]
+        _damage(rng, folder, Path(pick(rng, aims if rng.random() < 0.85 else own)))
     if rng.random() < 0.6:
         _plant(rng, folder)
     writes = {"fit": own, "report": [f"{folder}/report.html"]}.get(words[0], [])

@@ -110,7 +110,11 @@ def change_tree(rng, text):
         parent, key = pick(rng, places)
         way = rng.random()
         if way < 0.65:
-            parent[key] = copy.deepcopy(pick(rng, VALUES))
+            value = pick(rng, VALUES)
+            everywhere = way < 0.4 and isinstance(parent, dict)
+            for other, name in [each for each in places if each[1] == key] * everywhere:
+                other[name] = value
+            parent[key] = copy.deepcopy(value)
         elif way < 0.75:
             del parent[key]
         elif way < 0.85:
@@ -289,7 +293,8 @@ def _pack_parquet(rng, rows):
 
 def _pack_npz(rng, rows):
     header, *body = rows
-    values = np.array([row[1:] for row in body], float)
+    digits = [[cell if cell[:1].isdigit() else "0" for cell in row[1:]] for row in body]
+    values = np.array(digits, float)
     odd = [values[:, 0], values[None], values * 1j, values.astype(str), values > 0, values[:0]]
     odd += [np.array(3.0), values + np.inf, np.zeros((2, 0)), values.astype("m8[s]")]
     arrays = {

@@ -13,7 +13,7 @@ COUNTS = {
     "tables": (55, 600),
     "graphs": (40, 400),
     "options": (40, 450),
-    "runs": (30, 350),
+    "runs": (30, 600),
     "prepare": (18, 150),
     "priors": (17, 150),
     "fits": (0, 20),
