@@ -172,3 +172,12 @@ def test_signal_while_a_fit_compiles_many_times(signals, code, data, tmp_path):
         for number in range(REPEATS)
     ]
     assert max(took) < 5
+
+
+@pytest.mark.parametrize("words", [["view", "{}"], ["report", "{}"]])
+def test_a_name_that_is_too_long_is_one_sentence(words, capsys):
+    long = "x" * 5000
+    assert run([word.format(long) for word in words]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "cannot be used (File name too long); check its name and permissions." in said

@@ -74,6 +74,8 @@ _MANIFEST: dict[str, Any] = {
         "outputs?": [str],
         "dropped?": [{"table": str, "name": str, "reason": str}],
     },
+    "cautions?": [str],
+    "effects?": {"source": str, "sentence": str},
     "networks?": {"trained?": int, "sets?": int, "kept?": [int], "nearest?": [int]},
     "test?": (_TEST, None),
     "test_of_ten?": (_TEST, None),
@@ -212,8 +214,9 @@ def open_run(
         run = RunFolder(folder, trials)
         if not _check_same_run(folder, manifest):  # another process may have begun since
             run.write_json(MANIFEST, manifest)
-        for name in WORK:
-            make_folder(folder / name)
+        if load_manifest(folder).get("status") != "complete":
+            for name in WORK:
+                make_folder(folder / name)
         yield run
 
 

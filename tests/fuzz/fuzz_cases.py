@@ -30,7 +30,8 @@ from fuzz_mutations import (
 from cohort_files import write_cohort
 from genomics import write_study
 from linear_run import make_table, write_linear_run
-from rinn.cli import app, run
+from rinn.cli import run
+from rinn.cli.commands import app
 from rinn.export import EXPORTS
 from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, load_graph, write_graph
 
@@ -108,7 +109,7 @@ def fill_runs(folder):
         about["settings"]["strategy"] = "rinn"
         about["test"] = {"loss": "mse", "samples": 2, "error": {"mean": 1, "sd": 0}, "auroc": None}
         del about["tables"], about["networks"]
-        write_linear_run(Path("run"), **{"scores": {}, **about})
+        write_linear_run(Path("run"), **about)
         _copy_graph("dm/graph.json", "graph.json", "graph.graphml")
         _copy_graph("run/graph.json", "run/graph.json", "truth.json")
         Path("run/trials.csv").write_text(TRIALS)

@@ -6,7 +6,7 @@ import typer
 from fuzz_cases import FAMILIES, RIGHT, TRAINS, USES, fill_runs, fill_study, take
 from fuzz_checks import Outcome, call, check_outcome, describe, run_case, take_snapshot
 
-from rinn.cli import app
+from rinn.cli.commands import app
 
 # Cases of each family in every run of the tests, and in the long one.
 COUNTS = {

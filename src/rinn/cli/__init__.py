@@ -59,6 +59,14 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and isinstance(error.filename, str):
+            # Readers and writers say more of what they expect; a name that is too long, say, fails
+            # wherever it is first looked at.
+            return _complain(
+                f"{error.filename[:200]} cannot be used ({error.strerror}); check its name and "
+                f"permissions",
+                2,
+            )
         # Wrong words on the command line: typer's own errors, whose class has moved between
         # releases, tell a message from a traceback by this method.
         if hasattr(error, "format_message"):
