@@ -154,23 +154,23 @@ def test_signals_stop_and_resume(uninterrupted, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", INTERRUPTIONS)
-def test_interrupted_at_random_moments(kind, uninterrupted, tmp_path):
+def test_interrupted_at_random_moments(kind, tmp_path):
     """From the start to the end of the process, and in resumed runs as in new ones."""
-    data, expected, _ = uninterrupted
-    rng, landed = random.Random(kind), 0
+    data, rng, landed = simulate(tmp_path / "data"), random.Random(kind), 0
+    few = ("--trials", "4", "--epochs", "60")
     began = time.monotonic()
-    finish(start(data, tmp_path / "timed"))
-    seconds = time.monotonic() - began
+    finish(start(data, tmp_path / "whole", *few))
+    seconds, expected = time.monotonic() - began, results(tmp_path / "whole")
     while landed < MOMENTS:
         out = tmp_path / f"{landed}"
         for _ in range(5):
-            process = start(data, out)
+            process = start(data, out, *few)
             wait_until_it_answers(process)
             time.sleep(rng.uniform(0, seconds))
             if not check_interruption(kind, process):
                 break
             landed += 1
-        finish(start(data, out))
+        finish(start(data, out, *few))
         assert results(out) == expected
         assert load_manifest(out)["status"] == "complete"
 
