@@ -216,7 +216,11 @@ def _read_fast(layout: _Layout) -> Cells | None:
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(layout.body.encode()),
-            read_options=arrow_csv.ReadOptions(column_names=list(types), block_size=1 << 24),
+            # A worker of Arrow's pool may release the bytes after this returned; while Python goes
+            # down, that aborts the process.
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=list(types), block_size=1 << 24
+            ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=layout.separator,
                 newlines_in_values='"' in layout.body,
