@@ -236,7 +236,7 @@ def read_parquet(content: bytes, source: str) -> pd.DataFrame:
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         check_memory(8 * file.metadata.num_rows * file.metadata.num_columns, source, 2)
-        return file.read().to_pandas()
+        return file.read(use_threads=False).to_pandas()
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
