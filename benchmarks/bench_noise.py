@@ -76,7 +76,7 @@ def measure(family: str, seed: int, *, trials: int, device: str) -> Record:
         "networks": networks,
         "edges": fit.latent.graph.number_of_edges(),
         "candidates": fit.latent.doubtful.number_of_edges(),
-        "cautions": list(find_cautions(data, len(fit.nets))),
+        "cautions": list(find_cautions(data, fit.networks)),
         "regression": count_regression(x, y),
         "seconds": time.monotonic() - started,
     }

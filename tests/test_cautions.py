@@ -9,8 +9,10 @@ import pytest
 
 from rinn.cautions import find_cautions, warn_of_size
 from rinn.cli import run
-from rinn.pairing import as_data
+from rinn.estimators import RINN
+from rinn.pairing import _find_copies, as_data
 from rinn.problem import make_problem
+from rinn.scales import find_limits
 
 
 @pytest.mark.parametrize(
@@ -115,12 +117,34 @@ def test_a_sentinel_is_named_and_limited():
     assert np.abs(make_problem(data).y).max() < 12
 
 
-def test_extreme_inputs_are_named_by_sample_and_limited():
+def test_extreme_inputs_are_named_by_sample():
     x = np.random.default_rng(1).normal(size=300)
     x[5] = -1e30
     data = replace(make_data(c=x), samples=tuple(f"s{row}" for row in range(300)))
-    assert "1 value of X, such as -1e+30 in 'c' (sample 's5')" in find_cautions(data)[0]
-    assert np.abs(make_problem(data).x).max() < 12
+    words = find_cautions(data)[0]
+    assert "1 value of X, such as -1e+30 in 'c' (sample 's5'), is more than 10 robust" in words
+    assert "left as they are and outweigh the others" in words
+
+
+@pytest.mark.parametrize("carriers", [3, 20, 60])
+def test_rare_values_are_not_extreme(carriers):
+    """Of 0/1 and of doses, however rare."""
+    dose = np.zeros(1000)
+    dose[:carriers], dose[0] = 1, 2
+    rng = np.random.default_rng(0)
+    data = as_data(
+        pd.DataFrame({"a": dose, "b": dose > 0, "c": rng.normal(size=1000)}),
+        pd.DataFrame({"u": rng.normal(size=1000), "v": np.arange(1000) < carriers}),
+    )
+    assert "Extreme values" not in find_heads(data)
+
+
+def test_an_output_with_few_values_leaves_the_limits_of_others_alone():
+    values = np.random.default_rng(0).normal(size=(1000, 2))
+    values[12:, 1] = np.nan
+    low, high = find_limits(values)
+    assert high[0] == pytest.approx(10, rel=0.1)
+    assert low[0] == pytest.approx(-10, rel=0.1)
 
 
 def test_repeated_codes_are_named():
@@ -143,6 +167,9 @@ def test_inputs_that_add_up_to_a_constant_are_named():
     parts = {f"is{k}": (level == k).astype(float) for k in range(3)}
     (words,) = find_cautions(make_data(**parts))
     assert words.startswith("Dependent inputs: 'is0', 'is1', 'is2' add up to a constant")
+    many = np.eye(450)[np.arange(9000) % 450]
+    data = as_data(many, np.random.default_rng(0).normal(size=(9000, 1)))
+    assert "Dependent inputs: 'x0', 'x1', 'x2' and 447 more add up" in find_cautions(data)[-1]
 
 
 def test_copies_are_left_out_and_named():
@@ -155,6 +182,34 @@ def test_copies_are_left_out_and_named():
         "turned": "'c' in other units or turned round, whose edges are those of both",
         "scaled": "'c' in other units or turned round, whose edges are those of both",
     }
+
+
+def test_common_outliers_make_no_copies():
+    values = np.random.default_rng(1).normal(size=(300, 3))
+    values[7] = 1e12
+    assert _find_copies(values) == {}
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(0.7, 0.1), (-0.3, 0.3), (-1.0, 1.0), (1e-3, 5.0)])
+def test_copies_in_other_units_are_found(scale, shift):
+    x = np.random.default_rng(1).integers(0, 2, 300).astype(float)
+    assert _find_copies(np.column_stack([x, scale * x + shift])) == {1: 0}
+
+
+def test_a_copy_whose_name_an_output_has_too():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "c"]).assign(b=lambda t: -2 * t["a"])
+    y = pd.DataFrame(rng.normal(size=(80, 2)), columns=["b", "d"])
+    assert [entry.name for entry in as_data(x, y).dropped] == ["b"]
+    model = RINN(trials=2, epochs=1, device="cpu").fit(x, y)
+    assert model.predict(x).shape == (80, 2)
+
+
+def test_predictions_keep_the_coding_of_outputs():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 2, (80, 2)), rng.integers(0, 2, (80, 2))
+    plain, coded = (RINN(trials=2, epochs=1, device="cpu").fit(x, z) for z in (y, 2 * y - 1))
+    np.testing.assert_allclose(coded.predict(x), 2 * plain.predict(x) - 1)
 
 
 def test_columns_that_nearly_agree_are_no_copies():

@@ -390,7 +390,7 @@ def test_a_strategy_without_networks():
 
 
 def test_a_small_search_for_real():
-    """Four small networks find inputs but not their copies, and the same when asked again."""
+    """Eight small networks find inputs but not their copies, and the same when asked again."""
     data, settings = small_data(), RunSettings(trials=8, epochs=60, seed=1)
     done, shares = [], []
     before = fingerprint(data)
@@ -400,8 +400,8 @@ def test_a_small_search_for_real():
     assert fingerprint(data) == before
     assert sum(shares) == pytest.approx(1.0)
     assert done == [*null.permuted, null.decoyed]
-    assert null.networks == 4
+    assert null.networks == 8
     assert null.decoyed.connected_inputs >= 2
     assert null.decoyed.connected_decoys == 0
     assert fit_round(data, settings, CPU, 0) == null.permuted[0]
-    assert "1 round of 4 networks" in summarise_null(null, edges_of(0.5))
+    assert "1 round of 8 networks" in summarise_null(null, edges_of(0.5))

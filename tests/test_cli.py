@@ -656,7 +656,7 @@ def test_a_null_gives_edges_their_q(tmp_path):
     words = ("--trials", 8, "--epochs", 150, "--null", 1, "--device", "cpu", "--quiet")
     assert call("fit", x, y, "--out", out, *words) == 0
     manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round of 4 ")
+    assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round of 8 ")
     rounds = json.loads((out / "null.json").read_text())["rounds"]
     assert sorted(entry["number"] for entry in rounds) == [-1, 0]
     edges = pd.read_csv(out / "edges.csv")

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import random
@@ -103,10 +104,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     before = path.read_bytes()
 
     def fail(*_):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match="disk full"):
         write_graph(paper_truth(), path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["graph.json"]

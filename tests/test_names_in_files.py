@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from rinn.cells import guard_formula, unguard_formula
@@ -113,6 +113,7 @@ def test_names_come_back_from_columns_and_samples(tmp_path_factory, names):
 @given(names=pairs())
 @settings(max_examples=60, deadline=None)
 def test_words_of_covariates_come_back(tmp_path_factory, names):
+    assume(names[0] != "sample")
     path = tmp_path_factory.mktemp("table") / "covariates.csv"
     frame = pd.DataFrame({"sample": ["a", "b", "c"], names[0]: [names[1], "x", "y"]})
     path.write_bytes(encode_table(frame))

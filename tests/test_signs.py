@@ -228,7 +228,7 @@ def test_refit_and_tables_hold_what_the_graph_holds(run, graph):
     assert manifest["comparison"]["graph_loss"] == pytest.approx(written["test_loss"])
     other = load_graph(run / "graph.graphml")  # the values of a node are text there
     for name in by_role(graph, "latent"):
-        assert json.loads(other.nodes[name]["effects"]) == graph.nodes[name]["effects"]
+        assert other.nodes[name]["effects"] == graph.nodes[name]["effects"]
     assert nx.get_edge_attributes(other, "weight") == nx.get_edge_attributes(graph, "weight")
 
 

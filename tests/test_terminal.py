@@ -59,7 +59,7 @@ def test_names_of_a_graph_are_made_visible():
 def test_paths_in_sentences_and_errors_are_made_visible(capsys):
     say(f"open {UNSEEN}")
     assert capsys.readouterr().out == f"open {SEEN}\n"
-    assert run(["fit", "x.csv", f"{UNSEEN}.csv", "--out", "out"]) == 2
+    assert run(["fit", f"{UNSEEN}.csv", "y.csv", "--out", "out"]) == 2
     written = capsys.readouterr().err
     assert f"({SEEN}.csv)" in written
     assert written.isascii()

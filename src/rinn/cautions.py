@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from rinn.cells import quote, quote_some
 from rinn.config import FEW_NETWORKS, MIN_NETWORKS
+from rinn.kinds import find_kinds
+from rinn.likelihoods import NUMBER
 from rinn.records import Data
 from rinn.scales import LIMIT, find_limits
 
@@ -36,13 +38,17 @@ def find_cautions(data: Data, networks: int | None = None) -> tuple[str, ...]:
         ("Rare inputs: 1 of 2 has fewer than 10 samples with its rarer value, such as 'b' (3); its \
 effects can hardly be told from chance.",)
     """
+    numbers = [kind == NUMBER for kind in find_kinds(data, "auto")]
+    outputs = [name for name, flag in zip(data.outputs, numbers, strict=True) if flag]
     found = [
         *data.notes,
         warn_of_size(len(data.x), len(data.inputs)),
         _warn_of_networks(networks),
         _warn_of_rare(data),
-        *_warn_of_extremes("X", data.x, data.inputs, data.samples),
-        *_warn_of_extremes("Y", data.y, data.outputs, data.samples),
+        _warn_of_codes("X", data.x, data.inputs),
+        _warn_of_codes("Y", data.y, data.outputs),
+        _warn_of_extremes("X", data.x, data.inputs, data.samples),
+        _warn_of_extremes("Y", data.y[:, numbers], outputs, data.samples),
         _warn_of_similar(data),
     ]
     return tuple(sentence for sentence in found if sentence)
@@ -109,31 +115,37 @@ def _warn_of_rare(data: Data) -> str | None:
     )
 
 
-def _warn_of_extremes(
-    table: str, values: np.ndarray, names: Sequence[str], samples: Sequence[str] | None
-) -> Iterator[str]:
-    """Name values far from all others: some say 'missing', some are errors, all weigh too much."""
+def _warn_of_codes(table: str, values: np.ndarray, names: Sequence[str]) -> str | None:
+    """Name columns that repeat a value far from all others, such as -999."""
     each = ((name, _find_code(column)) for name, column in zip(names, values.T, strict=True))
     codes = [(name, code) for name, code in each if code is not None]
-    if codes:
-        name, code = codes[0]
-        count = f"{len(codes)} columns" if len(codes) > 1 else "1 column"
-        repeat = "repeat" if len(codes) > 1 else "repeats"
-        yield (
-            f"Codes: {count} of {table}, such as {quote(name)}, {repeat} a value ({code:g}) that "
-            f"is far from all others; if it stands for a missing value, leave these cells empty."
-        )
+    if not codes:
+        return None
+    name, code = codes[0]
+    count, repeat = (f"{len(codes)} columns", "repeat") if codes[1:] else ("1 column", "repeats")
+    return (
+        f"Codes: {count} of {table}, such as {quote(name)}, {repeat} a value ({code:g}) that is "
+        f"far from all others; if it stands for a missing value, leave these cells empty."
+    )
+
+
+def _warn_of_extremes(
+    table: str, values: np.ndarray, names: Sequence[str], samples: Sequence[str] | None
+) -> str | None:
+    """Name values far from all others, which outweigh them in any fit."""
     low, high = find_limits(values)
     rows, columns = np.nonzero((values < low) | (values > high))
-    if len(rows):
-        row, column = rows[0], columns[0]
-        where = f"sample {quote(samples[row])}" if samples else f"row {row + 1}"
-        count = f"{len(rows)} values" if len(rows) > 1 else "1 value"
-        yield (
-            f"Extreme values: {count} of {table}, such as {values[row, column]:g} in "
-            f"{quote(names[column])} ({where}), are more than {LIMIT:g} robust standard deviations "
-            f"from the median; they are limited to that, so check them."
-        )
+    if not len(rows):
+        return None
+    row, column = rows[0], columns[0]
+    where = f"sample {quote(samples[row])}" if samples else f"row {row + 1}"
+    count, verb = (f"{len(rows)} values", "are") if len(rows) > 1 else ("1 value", "is")
+    what = "limited to that" if table == "Y" else "left as they are and outweigh the others"
+    return (
+        f"Extreme values: {count} of {table}, such as {values[row, column]:g} in "
+        f"{quote(names[column])} ({where}), {verb} more than {LIMIT:g} robust standard deviations "
+        f"from the median; such values are {what}, so check them."
+    )
 
 
 def _find_code(column: np.ndarray) -> float | None:
@@ -163,10 +175,13 @@ def _warn_of_similar(data: Data) -> str | None:
             f"Similar inputs: {count}, such as {one} and {other}, correlate by more than {NEARLY:g}"
             f"; which of them acts can hardly be told, so leave one of each pair out."
         )
-    values, vectors = np.linalg.eigh(correlation)
-    if values[0] > 1e-9 or len(data.x) <= len(data.inputs):
+    if len(data.x) <= len(data.inputs):
         return None
-    involved = [data.inputs[column] for column in np.flatnonzero(np.abs(vectors[:, 0]) > 0.05)]
+    values, vectors = np.linalg.eigh(correlation)
+    if values[0] > 1e-9:
+        return None
+    share = np.abs(vectors[:, 0]) / np.abs(vectors[:, 0]).max()
+    involved = [data.inputs[column] for column in np.flatnonzero(share > 0.05)]
     return (
         f"Dependent inputs: {quote_some(involved)} add up to a constant, so that the effect of "
         f"each cannot be told from the others'; leave one of them out."

@@ -41,15 +41,16 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
     check_target(path)
     part = path.with_name(f".rinn-{secrets.token_hex(8)}.part")
     try:
-        with part.open("xb") as file:
-            try:
+        file = part.open("xb")
+        try:
+            with file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())  # or a power cut could leave an empty file under the name
-                os.replace(part, path)
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
+            os.replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror}; mend this or write elsewhere, then repeat the "

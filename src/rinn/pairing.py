@@ -43,8 +43,7 @@ def load_data(
         y_path: the table of outputs, such as expression, for the same samples.
         covariates_path: a table of tissue, batch and the like; `load_covariates` says how.
         kinds_path: which outputs are numbers, 0 or 1, or counts; `load_kinds` says how.
-        as_is: keep inputs that are copies of others, and two values as they are coded; see
-            `simplify_tables`.
+        as_is: see `pair_tables`.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -67,8 +66,8 @@ def load_data(
     kinds = None
     if kinds_path is not None:
         kinds = check_kinds(load_kinds(kinds_path), y.columns, f"--kinds ({kinds_path})")
-    data = replace(pair_tables(x, y, covariates=covariates, kinds=kinds), notes=notes)
-    return data if as_is else simplify_tables(data)
+    data = pair_tables(x, y, covariates=covariates, kinds=kinds, as_is=as_is)
+    return replace(data, notes=(*notes, *data.notes))
 
 
 def as_data(
@@ -91,8 +90,7 @@ def as_data(
         least: how many samples they must have in common.
         covariates: a DataFrame, Series or array of tissue, batch and the like, or None.
         kinds: from names of outputs to number, binary or count; of the others their values tell.
-        as_is: keep inputs that are copies of others, and two values as they are coded; see
-            `simplify_tables`.
+        as_is: see `pair_tables`.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -109,8 +107,8 @@ def as_data(
     table = None if covariates is None else make_covariates(covariates)
     y = make_table(Y, "Y", missing=True)
     told = check_kinds(kinds, y.columns)
-    data = pair_tables(make_table(X, "X"), y, least=least, covariates=table, kinds=told)
-    return data if as_is else simplify_tables(data)
+    x = make_table(X, "X")
+    return pair_tables(x, y, least=least, covariates=table, kinds=told, as_is=as_is)
 
 
 def pair_tables(
@@ -120,19 +118,22 @@ def pair_tables(
     least: int = MIN_SAMPLES,
     covariates: CovariateTable | None = None,
     kinds: Mapping[str, str] | None = None,
+    as_is: bool = False,
 ) -> Data:
     """Match two tables by sample id, or row by row where one of them has no ids.
 
     Samples of one table only are dropped, those without any output, columns with the same value in
-    each of the samples that are left, and outputs with fewer than ten values; each is named in the
-    result. The order is that of X.
+    each of the samples that are left, inputs that are copies of others, and outputs with fewer than
+    ten values; each is named in the result. Outputs that all have the same two values are read as 0
+    and 1. The order is that of X.
 
     Args:
         x: the inputs.
         y: the outputs.
         least: how many samples they must have in common.
         covariates: matched alike; samples without a row here are dropped.
-        kinds: of some outputs, by their names in Y.
+        kinds: of some outputs, by their names in Y; with any, no output is read as 0 and 1.
+        as_is: keep copies of inputs, and two values of outputs as they are coded.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -148,7 +149,7 @@ def pair_tables(
         ((60, 1), None, ())
     """
     if covariates is not None:
-        return _pair_three(x, y, covariates, least, kinds)
+        return _pair_three(x, y, covariates, least, kinds, as_is)
     x, y, empty = _drop_empty(x, y)
     x_rows, y_rows, samples, dropped = _match_samples(x, y)
     if len(x_rows) < least:
@@ -160,78 +161,27 @@ def pair_tables(
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
     check_range(x_values, inputs, "X")
     check_range(y_values, outputs, "Y")
+    copies: list[Dropped] = []
+    notes: tuple[str, ...] = ()
+    coding = (0.0, 1.0)
+    if not as_is:
+        x_values, inputs, copies = _drop_copies(x_values, inputs)
+        y_values, coding, notes = _recode_pairs(y_values, kinds)
     inputs, names = _tell_apart(inputs, outputs)
     told = kinds or {}
     own = tuple((new, told[old]) for new, old in zip(names, outputs, strict=True) if old in told)
-    dropped = [*empty, *dropped, *x_dropped, *y_dropped]
-    return Data(x_values, y_values, inputs, names, samples, tuple(dropped), kinds=own)
-
-
-def simplify_tables(data: Data) -> Data:
-    """Leave out copies of inputs, and read outputs that all have the same two values as 0 and 1.
-
-    Args:
-        data: matched tables.
-
-    Returns:
-        The tables; of inputs that are the same but for scale and sign the first is kept, and the
-        others are named in `dropped`. `notes` say how outputs were read. Outputs whose kind was
-        given stay as they are.
-
-    Example:
-        >>> x = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
-        >>> data = simplify_tables(Data(x, x[:, :1] + 1, ("a", "b"), ("c",)))
-        >>> data.inputs, data.y.ravel().tolist()
-        (('a',), [0.0, 1.0, 1.0])
-    """
-    copies = _find_copies(data.x)
-    kept = [number for number in range(len(data.inputs)) if number not in copies]
-    dropped = [
-        Dropped("X", data.inputs[number], _say_copy(data.x, data.inputs, number, original))
-        for number, original in copies.items()
-    ]
-    y, notes = (data.y, ()) if data.kinds else _recode_pairs(data.y)
-    return replace(
-        data,
-        x=data.x[:, kept],
-        y=y,
-        inputs=tuple(data.inputs[number] for number in kept),
-        dropped=(*data.dropped, *dropped),
-        notes=(*data.notes, *notes),
+    dropped = [*empty, *dropped, *x_dropped, *copies, *y_dropped]
+    return Data(
+        x_values,
+        y_values,
+        inputs,
+        names,
+        samples,
+        tuple(dropped),
+        kinds=own,
+        notes=notes,
+        coding=coding,
     )
-
-
-def _find_copies(values: np.ndarray) -> dict[int, int]:
-    """Columns that are the same but for scale and sign: each later one, and the first of them."""
-    centred = values - values.mean(axis=0)
-    centred = centred / np.abs(centred).max(axis=0)
-    first = centred[np.abs(centred).argmax(axis=0), np.arange(centred.shape[1])]
-    rounded = np.round(centred * np.sign(first), 9) + 0.0  # no -0.0
-    seen: dict[bytes, int] = {}
-    found = {}
-    for number, column in enumerate(np.ascontiguousarray(rounded.T)):
-        original = seen.setdefault(column.tobytes(), number)
-        if original != number:
-            found[number] = original
-    return found
-
-
-def _say_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
-    name = quote(columns[original])
-    if (values[:, number] == values[:, original]).all():
-        how = f"the same as {name}"
-    else:
-        how = f"{name} in other units or turned round"
-    return f"{how}, whose edges are those of both"
-
-
-def _recode_pairs(values: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Read outputs that all have the same two values, such as 1 and 2, as 0 and 1."""
-    low, high = np.nanmin(values), np.nanmax(values)
-    if (low, high) == (0, 1) or not ((values == low) | (values == high) | np.isnan(values)).all():
-        return values, ()
-    note = f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."
-    return (values - low) / (high - low), (note,)
 
 
 def fingerprint(data: Data) -> dict[str, str]:
@@ -313,6 +263,7 @@ def _pair_three(
     covariates: CovariateTable,
     least: int,
     kinds: Mapping[str, str] | None,
+    as_is: bool,
 ) -> Data:
     """Pair those rows of X and Y that have covariates, and code these."""
     if x.samples is None or y.samples is None:
@@ -327,7 +278,7 @@ def _pair_three(
     if empty and x.samples is None:
         covariates = covariates.take(np.flatnonzero(measured).tolist())
     x, lacking = _keep_known(x, covariates)
-    data = pair_tables(x, y, least=least, kinds=kinds)
+    data = pair_tables(x, y, least=least, kinds=kinds, as_is=as_is)
     if data.samples is not None:
         place = {sample: row for row, sample in enumerate(covariates.samples or ())}
         covariates = covariates.take([place[sample] for sample in data.samples])
@@ -450,6 +401,59 @@ def _drop_constant(
     ]
     kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
     return values[:, ~is_constant], kept, dropped
+
+
+def _drop_copies(
+    values: np.ndarray, columns: tuple[str, ...]
+) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
+    """Keep the first of inputs that are the same but for origin, scale and sign."""
+    copies = _find_copies(values)
+    dropped = [
+        Dropped("X", columns[number], _say_copy(values, columns, number, original))
+        for number, original in copies.items()
+    ]
+    kept = [number for number in range(len(columns)) if number not in copies]
+    return values[:, kept], tuple(columns[number] for number in kept), dropped
+
+
+def _find_copies(values: np.ndarray) -> dict[int, int]:
+    """Columns that are the same but for origin, scale and sign: each later one, and the first.
+
+    Columns are compared after the first sample is brought to 0, and the next that clearly differs
+    from it to 1.
+    """
+    seen: dict[bytes, int] = {}
+    found = {}
+    for number, column in enumerate(values.T):
+        moved = column - column[0]
+        size = np.abs(moved)
+        unit = moved[(size > 0.1 * np.median(size[size > 0])).argmax()]
+        rounded = np.round(moved / unit, 9) + 0.0  # no -0.0
+        original = seen.setdefault(hashlib.sha256(rounded.tobytes()).digest(), number)
+        if original != number:
+            found[number] = original
+    return found
+
+
+def _say_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
+    name = quote(columns[original])
+    if (values[:, number] == values[:, original]).all():
+        how = f"the same as {name}"
+    else:
+        how = f"{name} in other units or turned round"
+    return f"{how}, whose edges are those of both"
+
+
+def _recode_pairs(
+    values: np.ndarray, kinds: Mapping[str, str] | None
+) -> tuple[np.ndarray, tuple[float, float], tuple[str, ...]]:
+    """Read outputs that all have the same two values, such as 1 and 2, as 0 and 1."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    is_pair = ((values == low) | (values == high) | np.isnan(values)).all()
+    if kinds or not is_pair or (low, high) == (0, 1):
+        return values, (0.0, 1.0), ()
+    note = f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."
+    return (values - low) / (high - low), (low, high), (note,)
 
 
 def _say_why(value: float, count: int, is_few: bool) -> str:

@@ -54,7 +54,8 @@ class Fit:
     `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
     paper's choice. A strategy without networks has none of these, but graphs of its own
     (`detected`); one whose networks know nothing of the inputs has no `refit`. `influence` is what
-    prior knowledge did, where there was some.
+    prior knowledge did, where there was some. `networks` are those that did not diverge, where the
+    effects are theirs.
     """
 
     data: Data
@@ -71,6 +72,7 @@ class Fit:
     comparison: Comparison | None = None
     detected: Detected | None = None
     influence: Influence | None = None
+    networks: int | None = None
 
     @property
     def kept(self) -> list[TrainedNet]:
@@ -159,14 +161,6 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
 
 
-def count_networks(problem: Problem, trials: Sequence[Trial], settings: RunSettings) -> int | None:
-    """How many networks the effects are measured in; None where no network decides on the graph."""
-    strategy = find_strategy(settings)
-    if not isinstance(strategy, Networks) or strategy.autoencoder or wants_regression(problem):
-        return None
-    return len(trials)
-
-
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
     """Raise InputError where the outputs are none that the strategy can take."""
     if isinstance(strategy, Networks) and strategy.takes_all:
@@ -241,9 +235,10 @@ def conclude(
         latent, influence = read_informed(effects, *names, prior, seed=seed)
     else:
         latent = read_consensus(effects, *names, seed=seed)
-    if not wide and len(nets) < MIN_NETWORKS:
-        latent = _withhold(latent)
-    found = replace(found, latent=latent, effects=effects, influence=influence)
+    networks = None if wide else int(np.isfinite(loss).sum())
+    if networks is not None and networks < MIN_NETWORKS:
+        latent, influence = _withhold(latent), None
+    found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)
     if not refit:
         return found
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)

@@ -64,8 +64,8 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     The test set is 10 % of the samples; of the rest, split 1 validates on the last 15 % (of all
     samples) of a random order and split 2 on the first 15 %. Columns that are not 0/1 are brought
     to mean 0 and standard deviation 1 by the samples outside the test set, so that one range of
-    L1 rates fits every dataset; before that, values are limited to ten robust standard deviations
-    from the median (`find_limits`).
+    L1 rates fits every dataset; before that, outputs that are numbers are limited to ten robust
+    standard deviations from the median (`find_limits`).
 
     Args:
         data: the user's tables.
@@ -90,10 +90,9 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     order = np.random.default_rng([seed, 7]).permutation(len(data.x))
     n_test = round(TEST_SHARE * len(order))
     test, rest = np.sort(order[:n_test]), order[n_test:]
-    x = np.clip(data.x, *find_limits(data.x[rest]))
     numbers = np.array([kind == NUMBER for kind in kinds])
     y = np.where(numbers, np.clip(data.y, *find_limits(data.y[rest])), data.y)
-    x_scale = find_scale(x[rest])
+    x_scale = find_scale(data.x[rest])
     likelihood = make_likelihood(kinds, y[rest], find_scale(y[rest], binary=False))
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
     known = None if data.is_complete else ~np.isnan(y)
@@ -104,7 +103,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         trains = [split.train for split in splits]
         adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, known)
     return Problem(
-        x=np.ascontiguousarray(x_scale.apply(x).T, np.float32),
+        x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
         y=y,
         likelihood=likelihood,
         splits=splits,

@@ -27,7 +27,8 @@ class Data:
     `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
     None where the tables had none. `covariates` are of the same samples, where there are any.
     `y` is NaN where an output was not measured; `kinds` are those of outputs whose kind the user
-    named: number, binary or count. `notes` say how the tables were read, where that was not plain.
+    named: number, binary or count. `notes` say how the tables were read, where that was not plain;
+    `coding` are the two values that outputs which are read as 0 and 1 had.
     """
 
     x: np.ndarray
@@ -39,6 +40,7 @@ class Data:
     covariates: Covariates | None = None
     kinds: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    coding: tuple[float, float] = (0.0, 1.0)
 
     @property
     def is_complete(self) -> bool:

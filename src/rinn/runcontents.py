@@ -43,12 +43,8 @@ def describe_run(
     x_path: Path,
     y_path: Path,
     devices: Sequence[jax.Device],
-    networks: int | None,
 ) -> dict[str, Any]:
-    """The manifest: what the run is (settings, data) and how it was made.
-
-    `networks` are those whose effects the graph is read from; None where it is read otherwise.
-    """
+    """The manifest: what the run is (settings, data) and how it was made."""
     return {
         "format": FORMAT,
         "status": "running",
@@ -63,7 +59,6 @@ def describe_run(
             "outputs": list(data.outputs),
             "dropped": [entry.__dict__ for entry in data.dropped],
         },
-        "cautions": list(find_cautions(data, networks)),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
         | {"python": platform.python_version()},
         "device": {
@@ -130,6 +125,7 @@ def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         manifest
         | {
             "status": "complete",
+            "cautions": list(find_cautions(fit.data, fit.networks)),
             "networks": {
                 "trained": len(fit.nets),
                 "sets": len({net.trial.setting for net in fit.nets}),

@@ -26,7 +26,6 @@ from rinn.pipeline import (
     Fit,
     check_knowledge,
     check_truth,
-    count_networks,
     fit_data,
     plan_run,
     tabulate_trials,
@@ -97,12 +96,11 @@ def fit_run(
     console = console or Terminal(stderr=True)
     data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
-    problem, trials = plan_run(data, settings)
+    trials = plan_run(data, settings)[1]
     check_knowledge(knowledge, settings)
     known = resolve(knowledge, data) if knowledge else None
     devices = find_devices(device)
-    networks = count_networks(problem, trials, settings)
-    manifest = describe_run(data, settings, x_path, y_path, devices, networks)
+    manifest = describe_run(data, settings, x_path, y_path, devices)
     if covariates_path is not None:
         manifest["tables"]["covariates"] = covariates_path.name
     if knowledge and known:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from rinn.cells import quote
 from rinn.errors import InputError
@@ -15,7 +16,7 @@ LARGEST = 1e30  # squares of values, and float32, have room above and below
 LEAST_SPREAD = 1e-30
 LIMIT = 10.0  # robust standard deviations: values beyond weigh too much in any fit
 TRIMMED = 0.02  # share of the values at either end that the robust standard deviation leaves out
-NORMAL_RANGE = 4.107  # from the 2 % to the 98 % quantile of a standard normal distribution
+MIN_TRIMMED = 2  # values at either end
 
 
 @dataclass(frozen=True)
@@ -109,20 +110,26 @@ def find_limits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values: NaN where unknown.
 
     Returns:
-        The lower and the upper limit: the median less or plus ten robust standard deviations, the
-        range without the 2 % at either end over that of a normal distribution; infinite where
-        nearly all values are the same.
+        The lower and the upper limit: the median less or plus ten robust standard deviations, which
+        are the range without the 2 % at either end, and at least two values, over that range of a
+        normal distribution; infinite where nearly all values are the same.
 
     Example:
         >>> low, high = find_limits(np.append(np.arange(100.0), 1e9)[:, None])
         >>> round(float(high[0]))
-        284
+        288
     """
-    with warnings.catch_warnings():  # of columns without any value
-        warnings.simplefilter("ignore", RuntimeWarning)
-        count = (~np.isnan(values)).sum(axis=0)
-        share = np.maximum(TRIMMED, 2 / np.maximum(count - 1, 5)).max(initial=TRIMMED)
-        low, middle, high = np.nanquantile(values, (share, 0.5, 1 - share), axis=0)
-    spread = (high - low) / NORMAL_RANGE
-    reach = np.where(spread > 0, LIMIT * spread, np.inf)
-    return middle - reach, middle + reach
+    limits = [_find_limits(np.sort(column[~np.isnan(column)])) for column in values.T]
+    return tuple(np.array(limits, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
+
+
+def _find_limits(values: np.ndarray) -> tuple[float, float]:
+    """The limits of sorted values."""
+    cut = max(MIN_TRIMMED, int(TRIMMED * len(values)))
+    if len(values) <= 2 * cut + 1:
+        return -np.inf, np.inf
+    spread = (values[-1 - cut] - values[cut]) / (2 * stats.norm.ppf(1 - (cut + 0.5) / len(values)))
+    if not spread > 0:
+        return -np.inf, np.inf
+    middle = float(np.median(values))
+    return middle - LIMIT * spread, middle + LIMIT * spread

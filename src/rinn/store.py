@@ -12,8 +12,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,6 +41,7 @@ from rinn.files import (
     replace_file,
 )
 from rinn.nets.redundant import Weights
+from rinn.reading import read_file
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -229,7 +230,7 @@ def load_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise InputError(f"RUN must be a run folder, but {folder} is not a folder")
     try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        found = json.loads(read_file(folder / MANIFEST, MANIFEST))
         if not has_shape(found, _MANIFEST):
             raise ValueError("a value is missing or of another type")
         return {key: found[key] for key in IDENTITY} | found
@@ -298,7 +299,7 @@ def has_shape(value: object, shape: Any) -> bool:
     if shape is None or isinstance(value, bool):
         return value is None if shape is None else shape is bool
     if shape is float:
-        return isinstance(value, int | float) and math.isfinite(value)
+        return isinstance(value, int | float) and abs(value) <= sys.float_info.max
     return isinstance(value, shape)
 
 

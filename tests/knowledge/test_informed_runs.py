@@ -190,6 +190,6 @@ def test_the_null_knows_what_the_search_knows():
         knowledge = Knowledge(tuple(said))
         return fit_data(*arguments, refit=False, knowledge=knowledge, **more)
 
-    null = fit_null(data, settings, jax.devices("cpu")[:1], 1, networks=2, fit=fit)
+    null = fit_null(data, settings, jax.devices("cpu")[:1], 1, networks=8, fit=fit)
     assert max(null.permuted[0].owed) == 1.0
     assert not [share for share in null.permuted[0].frequencies if share > 0.9]

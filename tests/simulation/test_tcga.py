@@ -287,5 +287,5 @@ def test_too_small_a_table_is_refused(simulation):
 
 
 def test_samples_are_checked():
-    with pytest.raises(InputError, match=r"samples must be .* at least 1, but 0 was given"):
+    with pytest.raises(InputError, match=r"samples must be .* at least 1 and at most \d+, but 0"):
         sample_tumours(np.random.default_rng(0), 0)

@@ -6,6 +6,7 @@ The commands and their libraries are imported by `run`, when `main` already answ
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import signal
@@ -67,6 +68,8 @@ def run(arguments: list[str]) -> int:
                 f"permissions",
                 2,
             )
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            return _complain(f"nothing more can be written ({error.strerror}); make room", 2)
         # Wrong words on the command line: typer's own errors, whose class has moved between
         # releases, tell a message from a traceback by this method.
         if hasattr(error, "format_message"):

@@ -237,8 +237,7 @@ def _fit(
     for line in found.manifest.get("prior", {}).get("account", ()):
         console.print(line, markup=False, highlight=False)
     for part in ("effects", "outputs", "covariates", "prior", "comparison", "null"):
-        if part in found.manifest:
-            words = found.manifest[part]["sentence"]
+        if words := found.manifest.get(part, {}).get("sentence"):
             if part == "comparison":
                 words = say_comparison(found.manifest, found.graph) or words
             console.print(words, markup=False, highlight=False)

@@ -106,12 +106,12 @@ def move_inputs(
 ) -> Float[np.ndarray, "move output sample"]:
     """What the mean network gives with an input at `high` less with it at `low`, move by move."""
     low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
+    total: np.ndarray | float = 0.0
     with on_cpu():
-        moved = [
-            np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
-            for net in nets
-        ]
-    return np.asarray(np.mean(moved, axis=0, dtype=np.float64))
+        for net in nets:
+            moved = np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
+            total = total + moved.astype(np.float64)
+    return np.asarray(total / len(nets))
 
 
 def _find_moves(

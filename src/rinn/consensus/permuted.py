@@ -111,8 +111,10 @@ class SetTest:
 
     def _draw_normal(self) -> Float[np.ndarray, "permutation output"]:
         """What `_permute` gives of an input with many carriers: normal correlations."""
-        samples = self._y.shape[1]
+        outputs, samples = self._y.shape
         rng = np.random.default_rng([samples, STREAM])
+        if outputs > samples:
+            return (rng.standard_normal((PERMUTATIONS, samples)) @ self._y.T / samples) ** 2
         values, vectors = np.linalg.eigh(self._y @ self._y.T / samples)
         root = vectors * np.sqrt(np.maximum(values, 0.0))  # [output, factor]
         return (rng.standard_normal((PERMUTATIONS, len(root))) @ root.T) ** 2 / samples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -55,9 +56,9 @@ class Prior:
             return np.zeros(len(self.inputs_alike))
         return np.maximum(self.inputs_alike.max(axis=1), 0.0) / 2
 
-    def speaks_for(self, row: int) -> bool:
-        """Whether something is known that makes edges of this input more likely."""
-        parts = (self.odds[row], self.order[row], self.inputs_alike[row])
+    def speaks_for(self, row: int, outputs: Sequence[int]) -> bool:
+        """Whether something is known that makes it more likely that an input reaches outputs."""
+        parts = (self.odds[row, outputs], self.order[row, outputs], self.inputs_alike[row])
         return any(bool((part > 0).any()) for part in parts)
 
     def add(self, evidence: Float[np.ndarray, "input output"]) -> Float[np.ndarray, "input output"]:

@@ -64,7 +64,7 @@ def read_consensus(
     only if it passes at 0.05 (`SupportTest`); inputs that the prior speaks for are not tested.
 
     Of a latent with more than sixteen outputs a third may differ, if inputs that act on it pass a
-    test against permuted samples (`SetTest`); its edges from other inputs, and to outputs that less
+    test against chance (`SupportTest`); its edges from other inputs, and to outputs that less
     than three in five searches find, are not drawn.
 
     Args:
@@ -193,9 +193,10 @@ def _drop_chance(found: Found, effects: Effects, prior: Prior | None) -> Found:
 def _is_supported(
     effects: Effects, row: int, pattern: Pattern, level: float, prior: Prior | None
 ) -> bool:
-    if effects.test is None or (prior is not None and prior.speaks_for(row)):
+    outputs = list_outputs(pattern)
+    if effects.test is None or (prior is not None and prior.speaks_for(row, outputs)):
         return True
-    return effects.test.find_p(row, list_outputs(pattern), level) <= level
+    return effects.test.find_p(row, outputs, level) <= level
 
 
 def _list_inputs_above(found: Found) -> list[set[int]]:

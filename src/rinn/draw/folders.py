@@ -176,6 +176,7 @@ def _draw(folder: _Folder, wanted: list[FigureKind], paths: dict[str, Path]) -> 
             yield Drawn(figure.name, None, str(error))
             continue
         path = paths[figure.name]
+        make_folder(path.parent)
         replace_file(path, encode_figure(drawn, path.suffix[1:]))
         yield Drawn(figure.name, path)
 
@@ -187,7 +188,6 @@ def _check_place(out: Path, paths: list[Path], force: bool) -> None:
             raise InputError(
                 f"cannot write {path}: it exists; choose another --out, or replace it with --force"
             )
-    make_folder(out)
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:

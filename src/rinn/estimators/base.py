@@ -19,7 +19,7 @@ from rinn.frames import find_names, match_rows
 from rinn.graphs import by_role
 from rinn.kinds import check_kinds
 from rinn.knowledge import Knowledge, load_knowledge, resolve
-from rinn.pairing import MIN_SAMPLES, pair_tables, simplify_tables
+from rinn.pairing import MIN_SAMPLES, pair_tables
 from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
 from rinn.progress import TrainingProgress
 from rinn.records import Data
@@ -157,9 +157,10 @@ class GraphEstimator(BaseEstimator):
         x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
         y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
         told = check_kinds(kinds, y_table.columns)
-        data = simplify_tables(
-            pair_tables(x_table, y_table, least=self.min_samples, covariates=covariates, kinds=told)
+        data = pair_tables(
+            x_table, y_table, least=self.min_samples, covariates=covariates, kinds=told
         )
+        self._y_coding = data.coding
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
         seen = ~np.isnan(y).all(axis=0)

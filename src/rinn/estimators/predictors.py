@@ -40,8 +40,9 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         Returns:
             Values in the units of Y, [sample, output], or [sample] where `fit` was given a 1-D Y.
             For outputs that are 0 or 1, the probability of a 1: `predict(X) > 0.5` gives classes;
-            for counts, their mean. An output that `fit` left out, since it was constant or had too
-            few values, has the mean of those, or NaN if there were none.
+            for outputs with two other values, such as 1 and 2, and for counts, their mean. An
+            output that `fit` left out, since it was constant or had too few values, has the mean of
+            those, or NaN if there were none.
 
         Raises:
             InputError: covariates are missing, or of another kind than in `fit`.
@@ -50,7 +51,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         offset = self._find_offset(X, covariates)
         with _in_double():
             each = predict_samples(self.networks_, x, self._likelihood, offset)
-        found = each.mean(axis=0)
+        low, high = self._y_coding
+        found = low + (high - low) * each.mean(axis=0)
         y = np.tile(self._y_mean, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
         return y[:, 0] if self._is_single else y

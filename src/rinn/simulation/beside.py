@@ -56,7 +56,7 @@ def load_tumours(
             f"given; add it, or leave both out for generated tumours"
         )
     x, y = _load("x_block", x_block, taken), _load("y_block", y_block, taken)
-    matched = pair_tables(_number_rows(x), _number_rows(y))
+    matched = pair_tables(_number_rows(x), _number_rows(y), as_is=True)
     x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
     count = _count_rows(samples, len(x_rows))
     index = None if matched.samples is None else pd.Index(matched.samples[:count])

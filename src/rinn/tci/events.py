@@ -161,7 +161,7 @@ def _pair(x: _Bits, y: _Bits, labels: Labels | None, least: int) -> Events:
             f"X must not have a column {OTHER!r}, which stands for all causes that are not "
             f"measured, but it has; rename it"
         )
-    matched = pair_tables(x.rows, y.rows, least=max(2, least))
+    matched = pair_tables(x.rows, y.rows, least=max(2, least), as_is=True)
     x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
     samples, dropped = matched.samples, matched.dropped
     tissues = None
