@@ -88,7 +88,7 @@ def test_unknown_name():
 def test_samples_and_seed_are_checked():
     with pytest.raises(InputError, match=r"samples must be .* at least 1 and at most \d+, but 0"):
         make_dataset("or", samples=0)
-    with pytest.raises(InputError, match=r"seed must be .* at least 0 and at most .* but -1 was given"):
+    with pytest.raises(InputError, match=r"seed must be .* at least 0 and at most .* but -1"):
         make_dataset("or", seed=-1)
 
 
