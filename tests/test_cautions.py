@@ -178,9 +178,9 @@ def test_copies_are_left_out_and_named():
     assert data.inputs == ("a", "b", "c")
     reasons = {entry.name: entry.reason for entry in data.dropped}
     assert reasons == {
-        "same": "the same as 'c', whose edges are those of both",
-        "turned": "'c' in other units or turned round, whose edges are those of both",
-        "scaled": "'c' in other units or turned round, whose edges are those of both",
+        "same": "it is the same as 'c'; edges of 'c' stand for both",
+        "turned": "it is 'c' in other units or with another sign; edges of 'c' stand for both",
+        "scaled": "it is 'c' in other units or with another sign; edges of 'c' stand for both",
     }
 
 
@@ -203,6 +203,8 @@ def test_a_copy_whose_name_an_output_has_too():
     assert [entry.name for entry in as_data(x, y).dropped] == ["b"]
     model = RINN(trials=2, epochs=1, device="cpu").fit(x, y)
     assert model.predict(x).shape == (80, 2)
+    heads = [sentence.split(":")[0] for sentence in model.cautions_]
+    assert heads == ["Small data", "Few networks"]
 
 
 def test_predictions_keep_the_coding_of_outputs():

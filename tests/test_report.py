@@ -302,7 +302,7 @@ def test_no_latent_is_said(run):
     write_graph(graph, run / "graph.json")
     (run / "edges.csv").unlink()
     words = read(write_report(run)).words
-    assert "No latent was found often enough to be drawn" in words
+    assert "No latent was found often enough, with effects beyond chance, to be reported" in words
     assert "There is no latent to list." in words
 
 

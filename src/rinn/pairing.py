@@ -438,10 +438,10 @@ def _find_copies(values: np.ndarray) -> dict[int, int]:
 def _say_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
     name = quote(columns[original])
     if (values[:, number] == values[:, original]).all():
-        how = f"the same as {name}"
+        how = f"it is the same as {name}"
     else:
-        how = f"{name} in other units or turned round"
-    return f"{how}, whose edges are those of both"
+        how = f"it is {name} in other units or with another sign"
+    return f"{how}; edges of {name} stand for both"
 
 
 def _recode_pairs(

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from rinn.cautions import find_cautions
 from rinn.config import KEPT, RunSettings, check_device, check_number
 from rinn.confounding import match_covariates
 from rinn.devices import find_devices
@@ -91,6 +92,7 @@ class GraphEstimator(BaseEstimator):
         self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
         self.trials_ = fit.trials
         self.dropped_ = data.dropped
+        self.cautions_ = find_cautions(data, fit.networks)
         self._keep(fit)
         return self
 

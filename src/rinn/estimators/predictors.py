@@ -183,7 +183,8 @@ class RINN(Predictor):
         graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,
             `frequency` and what the graph's network loses without them.
         latents_: names of the latents from causes to effects: the columns of `transform`.
-        inputs_: names of the inputs in the graph; constant columns of X are not among them.
+        inputs_: names of the inputs in the graph; constant columns of X, and copies of others, are
+            not among them.
         outputs_: names of the outputs in the graph; constant columns of Y are not among them.
         refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
         influence_: what the prior did to the graph; None without one.
@@ -192,7 +193,8 @@ class RINN(Predictor):
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
             no network has seen.
-        dropped_: the columns that were left out, constant or with too few values, and samples
+        cautions_: what makes these tables poor, such as few samples or networks, a sentence each.
+        dropped_: the columns that were left out (constant, copied, too few values), and samples
             without any output.
         covariates_: how each covariate that `fit` was given became numbers.
         n_features_in_: number of columns of X.

@@ -44,7 +44,7 @@ def _say_found(contents: Contents) -> str:
     graph = contents.graph
     latents = by_role(graph, "latent")
     if not latents:
-        return "No latent was found often enough to be drawn."
+        return "No latent was found often enough, with effects beyond chance, to be reported."
     sides = [
         f"{sum(graph.degree(name) > 0 for name in names)} of {count(len(names), role)}"
         for role in ("input", "output")
