@@ -117,7 +117,7 @@ def find_limits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Example:
         >>> low, high = find_limits(np.append(np.arange(100.0), 1e9)[:, None])
         >>> round(float(high[0]))
-        288
+        294
     """
     limits = [_find_limits(np.sort(column[~np.isnan(column)])) for column in values.T]
     return tuple(np.array(limits, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
