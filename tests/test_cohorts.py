@@ -33,7 +33,7 @@ def assert_same(ours, theirs, **tolerance):
             np.testing.assert_allclose(a, b, **tolerance)
 
 
-@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_batched_equals_one_at_a_time(binary):
     """A network of any settings, alone and in the company of all others: within rounding."""
     problem, trials = small_problem(binary=binary), make_trials(settings=6)

@@ -138,6 +138,7 @@ def check_interruption(kind, process):
     return True
 
 
+@pytest.mark.slow
 def test_signals_stop_and_resume(uninterrupted, tmp_path):
     """One after the other in the same run, each in the middle of its training."""
     data, expected, _ = uninterrupted

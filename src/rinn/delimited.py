@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from rinn.cells import (
     unguard_formula,
 )
 from rinn.errors import InputError
+from rinn.reading import check_file
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -126,9 +128,11 @@ def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
         The table.
 
     Raises:
+        InputError: there is no such file, or it is no regular one.
         OSError: the file cannot be read.
         ValueError: it is no such table.
     """
+    check_file(Path(path), f"{path}")
     table = pd.read_csv(path, keep_default_na=False, na_values=[""], **how)
     return _map_text(table, unguard_formula)
 
