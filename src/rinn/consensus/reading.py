@@ -61,7 +61,7 @@ def read_consensus(
     are not drawn, and the others are joined anew; nor are edges from inputs that less than three in
     five find. Where the samples are at hand, a latent is drawn only if one of the inputs above it
     passes a test against chance at the level 0.01 / number of inputs, and another input acts on it
-    only if it passes at 0.05 (`SupportTest`); inputs that the prior speaks for are not tested.
+    only if it passes at 0.05 (`SupportTest`); an input is not tested where the prior speaks for it.
 
     Of a latent with more than sixteen outputs a third may differ, if inputs that act on it pass a
     test against chance (`SupportTest`); its edges from other inputs, and to outputs that less
