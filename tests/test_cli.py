@@ -32,6 +32,15 @@ OPTIONS = {
         "--noise",
         "--prevalence",
         "--mechanism",
+        "--operators",
+        "--direct",
+        "--twins",
+        "--two-latents",
+        "--unequal",
+        "--correlated",
+        "--input-noise",
+        "--factor",
+        "--output-edges",
         "--x-block",
         "--y-block",
         "--parents",
@@ -186,6 +195,18 @@ class TestSimulate:
         said = capsys.readouterr().out
         assert f"wrote {out / 'x.csv'}" in said
         assert f"20 samples, {x.shape[1]} inputs, {y.shape[1]} outputs" in said
+
+    def test_harder_worlds(self, tmp_path):
+        words = "--mechanism logic --operators and,or --latents 6 --inputs 20 --direct 2 --twins 1 "
+        words += "--two-latents 0.2 --unequal 3 --correlated 0.2 --input-noise 0.1 --factor 0.1 "
+        words += "--output-edges 2 --samples 20"
+        assert call("simulate", "random", *words.split(), "--out", tmp_path / "data") == 0
+        truth = load_graph(tmp_path / "data" / "truth.json")
+        found = truth.graph["parameters"]
+        assert (found["direct"], found["twins"], found["two_latents"]) == (2, 1, 0.2)
+        assert (found["unequal"], found["correlated"], found["input_noise"]) == (3, 0.2, 0.1)
+        assert (found["factor"], list(found["operators"])) == (0.1, ["and", "or"])
+        assert len(truth.graph["output_edges"]) == 2
 
     def test_seed_decides(self, tmp_path):
         for folder, seed in (("a", 1), ("b", 1), ("c", 2)):

@@ -33,7 +33,7 @@ def simulate(
         typer.Option(help="or, logic: chance of contradiction; gaussian: variances as LOW,HIGH."),
     ] = None,
     mechanism: Annotated[
-        str | None, typer.Option(help="random: or, logic, gaussian or matrix.")
+        str | None, typer.Option(help="random: or, logic, gaussian, curved, mixed or matrix.")
     ] = None,
     inputs: Annotated[int | None, typer.Option(help="random: number of inputs.")] = None,
     outputs: Annotated[int | None, typer.Option(help="random: number of outputs.")] = None,
@@ -41,6 +41,34 @@ def simulate(
     latents: Annotated[int | None, typer.Option(help="random: number of latents.")] = None,
     orphans: Annotated[
         float | None, typer.Option(help="random: share of latents without an input of their own.")
+    ] = None,
+    operators: Annotated[
+        str | None, typer.Option(help="logic: of and,or,xor, separated by commas.")
+    ] = None,
+    direct: Annotated[
+        int | None, typer.Option(help="random: edges from inputs straight to outputs.")
+    ] = None,
+    twins: Annotated[
+        int | None, typer.Option(help="random: latents with a twin that has the same outputs.")
+    ] = None,
+    two_latents: Annotated[
+        float | None, typer.Option(help="random: share of inputs that act on two latents.")
+    ] = None,
+    unequal: Annotated[
+        float | None, typer.Option(help="random: factor between weak and strong effects.")
+    ] = None,
+    correlated: Annotated[
+        float | None, typer.Option(help="random: correlation of the inputs.")
+    ] = None,
+    input_noise: Annotated[
+        float | None,
+        typer.Option(help="random: chance that an input is flipped, or relative error variance."),
+    ] = None,
+    factor: Annotated[
+        float | None, typer.Option(help="random: strength of an unmeasured cause of all outputs.")
+    ] = None,
+    output_edges: Annotated[
+        int | None, typer.Option(help="random: effects between outputs, not part of the truth.")
     ] = None,
     x_block: Annotated[
         Path | None,
@@ -79,6 +107,15 @@ def simulate(
         "levels": levels,
         "latents": latents,
         "orphans": orphans,
+        "operators": None if operators is None else tuple(operators.split(",")),
+        "direct": direct,
+        "twins": twins,
+        "two_latents": two_latents,
+        "unequal": unequal,
+        "correlated": correlated,
+        "input_noise": input_noise,
+        "factor": factor,
+        "output_edges": output_edges,
         "x_block": x_block,
         "y_block": y_block,
         "parents": parents,

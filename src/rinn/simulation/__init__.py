@@ -1,5 +1,6 @@
 """Data from known causal graphs: graph, mechanism, samples."""
 
+from rinn.simulation.curved import sample_curved, sample_mixed
 from rinn.simulation.datasets import ALIASES, DATASETS, make_dataset
 from rinn.simulation.gaussian import sample_gaussian
 from rinn.simulation.layered import make_random_graph
@@ -22,9 +23,11 @@ __all__ = [
     "make_dataset",
     "make_random_graph",
     "paper_graph",
+    "sample_curved",
     "sample_gaussian",
     "sample_logic",
     "sample_matrix",
+    "sample_mixed",
     "sample_or",
     "write_simulation",
 ]

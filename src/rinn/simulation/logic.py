@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from rinn.simulation.checks import check_choices, check_count, check_share
-from rinn.simulation.samples import Layout, Sampled, draw_rows, lay_out
+from rinn.simulation.samples import Layout, Sampled, draw_lots, draw_rows, lay_out
 
 OPERATORS = ("and", "or", "xor")
 # Beta(90, 10) and Beta(95, 5) both add up to this.
@@ -34,6 +34,14 @@ class Gate:
     table: np.ndarray
 
 
+@dataclass(frozen=True)
+class Passing:
+    """The edges that do not always pass a 1 on: (parent, child) and the probability of each."""
+
+    edges: tuple[tuple[int, int], ...]
+    chances: np.ndarray  # [edge]
+
+
 def sample_or(
     rng: np.random.Generator,
     graph: nx.DiGraph,
@@ -41,6 +49,7 @@ def sample_or(
     *,
     prevalence: float = 0.08,
     noise: float = 0.10,
+    correlated: float = 0.0,
     block: int | None = None,
 ) -> Sampled:
     """Draw rows in which each node is a noisy OR of its parents.
@@ -53,6 +62,7 @@ def sample_or(
         samples: how many rows to draw.
         prevalence: the probability that an input is 1.
         noise: the mean probability that a node contradicts its operator.
+        correlated: the correlation of the normals that make each two inputs 1.
         block: rows worked on at once; changes the memory used, not the result.
 
     Returns:
@@ -74,6 +84,7 @@ def sample_or(
         noise=noise,
         operators=("or",),
         least_effect=0.0,
+        correlated=correlated,
         block=block,
     )
     kept = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
@@ -89,6 +100,7 @@ def sample_logic(
     noise: float = 0.05,
     operators: Sequence[str] = OPERATORS,
     least_effect: float = 0.05,
+    correlated: float = 0.0,
     block: int | None = None,
 ) -> Sampled:
     """Draw rows in which each node is a noisy AND, OR or XOR of its parents.
@@ -96,7 +108,8 @@ def sample_logic(
     P(node = 1 | parents) is drawn once for each combination of parent values, from
     Beta(100 (1 - noise), 100 noise) where the operator is true and the mirrored Beta where it is
     false. A node with more than 12 parents has two such probabilities only. XOR is true for an
-    odd number of ones; for one parent the three operators are the same.
+    odd number of ones; for one parent the three operators are the same. Where an edge has a
+    `strength`, the operator sees the parent's 1 with this probability, else a 0.
 
     Operators are drawn for each node evenly and independently. An AND of several rare inputs, or
     an XOR with a coin, hides its causes from any finite table, against the paper's faithfulness
@@ -113,6 +126,7 @@ def sample_logic(
         operators: the operators to draw from, of and, or, xor.
         least_effect: how much each input must change the probability of each output that it
             reaches; 0 takes the first draw as it is.
+        correlated: the correlation of the normals that make each two inputs 1.
         block: rows worked on at once; changes the memory used, not the result.
 
     Returns:
@@ -131,17 +145,21 @@ def sample_logic(
     noise = check_share("noise", noise, below=0.5, closed=False)
     operators = check_choices("operators", operators, OPERATORS)
     least_effect = check_share("least_effect", least_effect)
+    correlated = check_share("correlated", correlated, closed=False)
     check_count("samples", samples)
     layout = lay_out(graph)
     gates = _draw_gates(rng, layout, noise, operators)
+    passing = _find_passing(graph, layout)
     if least_effect > 0:
-        gates = _show_inputs(rng, layout, gates, prevalence, least_effect, noise, operators)
+        gates = _show_inputs(
+            rng, layout, gates, passing, prevalence, least_effect, noise, operators
+        )
     truth = graph.copy()
     for node, gate in gates.items():
         truth.nodes[layout.nodes[node]]["operator"] = gate.operator
 
     def draw_block(rows: int) -> np.ndarray:
-        return _draw_values(rng, layout, gates, prevalence, rows)
+        return _draw_values(rng, layout, gates, passing, prevalence, rows, correlated)
 
     x, y = draw_rows(layout, samples, draw_block, (np.int8, np.int8), block)
     drawn = {
@@ -173,10 +191,19 @@ def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
     return ones > 0 if operator == "or" else ones % 2 == 1
 
 
+def _find_passing(graph: nx.DiGraph, layout: Layout) -> Passing:
+    """Collect the edges that have a strength below 1."""
+    place = {node: position for position, node in enumerate(layout.nodes)}
+    edges = graph.edges(data="strength", default=1.0)
+    weak = {(place[parent], place[child]): size for parent, child, size in edges if size < 1}
+    return Passing(tuple(weak), np.array(list(weak.values()), np.float32))
+
+
 def _show_inputs(
     rng: np.random.Generator,
     layout: Layout,
     gates: dict[int, Gate],
+    passing: Passing,
     prevalence: float,
     least_effect: float,
     noise: float,
@@ -187,7 +214,7 @@ def _show_inputs(
     reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
     best, fewest = gates, reached.size + 1
     for _ in range(MOST_ROUNDS):
-        values = _draw_values(rng, layout, gates, prevalence, EFFECT_ROWS)
+        values = _draw_values(rng, layout, gates, passing, prevalence, EFFECT_ROWS)
         weak = reached & (_measure_effects(layout, values) < least_effect)
         if weak.sum() < fewest:
             best, fewest = gates, weak.sum()
@@ -222,14 +249,24 @@ def _draw_values(
     rng: np.random.Generator,
     layout: Layout,
     gates: dict[int, Gate],
+    passing: Passing,
     prevalence: float,
     rows: int,
+    correlated: float = 0.0,
 ) -> np.ndarray:
     """Draw the values [node, row] of the next rows."""
-    lots = rng.random((rows, len(layout.nodes)), dtype=np.float32)  # [row, node]
+    lots = draw_lots(rng, layout, rows, correlated, len(passing.edges))  # [row, node and edge]
     values = np.empty((len(layout.nodes), rows), np.int8)
+    passed = (lots[:, len(layout.nodes) :] < passing.chances).T  # [edge, row]
+    taken = dict(zip(passing.edges, passed, strict=True))
     for node in range(len(layout.nodes)):
-        chance = _chance(gates[node], values) if node in gates else np.float32(prevalence)
+        chance: np.ndarray | np.float32 = np.float32(prevalence)
+        if node in gates:
+            parents = gates[node].parents
+            seen = [
+                values[p] & taken[p, node] if (p, node) in taken else values[p] for p in parents
+            ]
+            chance = _chance(gates[node], np.array(seen).reshape(len(parents), rows))
         values[node] = lots[:, node] < chance
     return values
 
@@ -267,11 +304,10 @@ def _draw_table(rng: np.random.Generator, truths: np.ndarray, noise: float) -> n
 
 
 def _chance(gate: Gate, values: np.ndarray) -> np.ndarray:
-    """P(node = 1) in each row, given the parents' values."""
-    parents = list(gate.parents)
-    if len(parents) > TABLE_PARENTS:
-        return gate.table[evaluate(gate.operator, values[parents]).astype(np.int8)]
+    """P(node = 1) in each row, given what the gate sees of its parents [parent, row]."""
+    if len(values) > TABLE_PARENTS:
+        return gate.table[evaluate(gate.operator, values).astype(np.int8)]
     codes = np.zeros(values.shape[1], np.int16)
-    for bit, parent in enumerate(parents):
-        codes |= values[parent].astype(np.int16) << bit
+    for bit, seen in enumerate(values):
+        codes |= seen.astype(np.int16) << bit
     return gate.table[codes]

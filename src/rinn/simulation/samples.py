@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from rinn.errors import InputError
 from rinn.graphs import ROLES
@@ -123,6 +124,72 @@ def lay_out(graph: nx.DiGraph) -> Layout:
         inputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "input"),
         outputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "output"),
     )
+
+
+def draw_normals(
+    rng: np.random.Generator,
+    layout: Layout,
+    rows: int,
+    correlated: float = 0.0,
+    more: int = 0,
+) -> np.ndarray:
+    """Draw a standard normal for each node, those of the inputs with a common factor.
+
+    The inputs' normals are sqrt(1 - r) e_i + sqrt(r) f: each two of them have the correlation r.
+
+    Args:
+        rng: where the random numbers come from.
+        layout: the nodes in order.
+        rows: how many rows.
+        correlated: r, at least 0 and below 1.
+        more: how many independent numbers to draw behind those of the nodes.
+
+    Returns:
+        Numbers [row, node].
+
+    Example:
+        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
+        >>> draw_normals(np.random.default_rng(0), layout, 3, 0.5).shape
+        (3, 2)
+    """
+    columns = len(layout.nodes) + more
+    if not correlated:
+        return rng.standard_normal((rows, columns))
+    drawn = rng.standard_normal((rows, columns + 1))
+    normals, common = drawn[:, :-1], drawn[:, -1:]
+    inputs = list(layout.inputs)
+    normals[:, inputs] = np.sqrt(1 - correlated) * normals[:, inputs]
+    normals[:, inputs] += np.sqrt(correlated) * common
+    return normals
+
+
+def draw_lots(
+    rng: np.random.Generator,
+    layout: Layout,
+    rows: int,
+    correlated: float = 0.0,
+    more: int = 0,
+) -> np.ndarray:
+    """Draw a number from 0 to 1 for each node, those of the inputs from a gaussian copula.
+
+    Args:
+        rng: where the random numbers come from.
+        layout: the nodes in order.
+        rows: how many rows.
+        correlated: as in `draw_normals`; zeros and ones cut from the lots correlate less.
+        more: how many independent numbers to draw behind those of the nodes.
+
+    Returns:
+        Numbers [row, node].
+
+    Example:
+        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
+        >>> draw_lots(np.random.default_rng(0), layout, 3).dtype
+        dtype('float32')
+    """
+    if not correlated:
+        return rng.random((rows, len(layout.nodes) + more), dtype=np.float32)
+    return ndtr(draw_normals(rng, layout, rows, correlated, more)).astype(np.float32)
 
 
 def draw_rows(
