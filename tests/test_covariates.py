@@ -249,7 +249,7 @@ def test_numbers_go_with_their_rows_of_y():
     assert (changed.covariates.numbers != coded.numbers).any()
 
 
-@pytest.mark.parametrize("strategy", ["dm", "dbn", "esc"])
+@pytest.mark.parametrize("strategy", ["dm", "dbn", "esc", "regression"])
 def test_other_strategies_refuse_covariates(strategy):
     with pytest.raises(InputError, match=f"but the strategy is '{strategy}'; leave them out"):
         plan_run(confounded(True), RunSettings(strategy=strategy))

@@ -118,13 +118,13 @@ def test_errors_follow_the_number_of_known_values():
     assert _find_errors(problem, seen, [])[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("strategy", ["dbn", "esc", "dm"])
+@pytest.mark.parametrize("strategy", ["dbn", "esc", "dm", "regression"])
 def test_strategies_that_need_whole_tables(strategy):
     settings = RunSettings(strategy=strategy)
     with pytest.raises(InputError, match=f"no missing values for the strategy '{strategy}'"):
         plan_run(mixed_data(), settings)
     whole = mixed_data(missing=0)
-    if strategy == "dm":
+    if strategy in ("dm", "regression"):
         assert fit_data(whole, settings, CPU).latent.graph.number_of_nodes()
     else:
         with pytest.raises(InputError, match=f"all numbers for the strategy '{strategy}'"):

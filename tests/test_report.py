@@ -157,7 +157,7 @@ def test_every_section_is_there_without_truth(run):
 
 def fit_as(strategy, made, folder):
     x, y = made.parent / "x.csv", made.parent / "y.csv"
-    small = {} if strategy == "dm" else {"trials": 4, "epochs": 2, "keep": 2}
+    small = {} if strategy in ("dm", "regression") else {"trials": 4, "epochs": 2, "keep": 2}
     settings = RunSettings(strategy=strategy, **small)
     fit_run(x, y, folder / "run", settings, device="cpu", quiet=True)
     return read(folder / "run" / "report.html")
@@ -174,6 +174,15 @@ def test_a_run_without_networks(made, tmp_path):
     assert not [attrs for tag, attrs in page.tags if attrs.get("id") == "slider"]
     assert page.count("path", "plus") == page.count("path", "minus") == 0
     assert page.count("path", "unknown") > 0
+
+
+def test_a_run_by_regression(made, tmp_path):
+    page = fit_as("regression", made, tmp_path)
+    assert "Each output was regressed on all inputs" in page.words
+    assert "The regression is linear" in page.words
+    assert "Detect MIMIC" not in page.words
+    assert "Which graph was chosen" not in page.headings
+    assert "nothing says how well the graph would predict" in page.words
 
 
 def test_a_run_that_knows_nothing_of_the_inputs(made, tmp_path):

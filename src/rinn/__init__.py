@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rinn.estimators import DNN as DNN
     from rinn.estimators import ESC as ESC
     from rinn.estimators import RINN as RINN
+    from rinn.estimators import Regression as Regression
     from rinn.export import export_graph as export_graph
     from rinn.graphfiles import load_graph as load_graph
     from rinn.graphfiles import write_graph as write_graph
@@ -97,6 +98,7 @@ _HOMES = {
     "DBN": "estimators",
     "ESC": "estimators",
     "DM": "estimators",
+    "Regression": "estimators",
     "make_dataset": "simulation",
     "write_simulation": "simulation",
     "load_data": "pairing",

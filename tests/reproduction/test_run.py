@@ -1,8 +1,8 @@
 import pytest
 from rich.console import Console
 
+from rinn.reproduction.cells import STRATEGIES
 from rinn.reproduction.run import run_cell
-from rinn.strategies import STRATEGIES
 
 
 def run_small(strategy, folder, trials=4):

@@ -21,7 +21,9 @@ from rinn.simulation import make_dataset, write_simulation
 from rinn.strategies import STRATEGIES, Networks, find_strategy, plan_trials
 
 NETWORKS = [name for name, strategy in STRATEGIES.items() if isinstance(strategy, Networks)]
-ESTIMATORS = {name: getattr(rinn, name.upper()) for name in STRATEGIES}
+OTHERS = [name for name in STRATEGIES if name not in NETWORKS]
+ESTIMATORS = {name: getattr(rinn, name.upper()) for name in STRATEGIES if name != "regression"}
+ESTIMATORS["regression"] = rinn.Regression
 
 
 def tiny(strategy, **changes):
@@ -139,7 +141,7 @@ def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path)
     scores = score_path(out, truth)
     assert scores == manifest["scores"]
     assert (scores["paper"]["input"] is None) == (strategy == "dbn")
-    assert (manifest["test"] is None) == (strategy == "dm")
+    assert (manifest["test"] is None) == (strategy in OTHERS)
     page = (out / "report.html").read_text()
     assert "How to read this page" in page
     before = (out / "manifest.json").read_bytes()
@@ -147,15 +149,16 @@ def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path)
     assert (out / "manifest.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("strategy", NETWORKS)
+@pytest.mark.parametrize("strategy", [*NETWORKS, "regression"])
 def test_alphas_belong_to_dm(strategy):
     with pytest.raises(InputError, match="alpha_pc must be given with the strategy dm only"):
         find_strategy(RunSettings(strategy=strategy, alpha_pc=0.01))
 
 
-def test_dm_trains_nothing():
-    with pytest.raises(InputError, match="epochs must not be given with the strategy dm"):
-        fit_data(small_data(), RunSettings(strategy="dm", epochs=3), ())
+@pytest.mark.parametrize("strategy", OTHERS)
+def test_strategy_without_networks_trains_nothing(strategy):
+    with pytest.raises(InputError, match=f"epochs must not be given with the strategy {strategy}"):
+        fit_data(small_data(), RunSettings(strategy=strategy, epochs=3), ())
 
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
@@ -168,7 +171,7 @@ def test_every_strategy_has_an_estimator(strategy):
     assert tuple(by_role(model.graph_, "input")) == tuple(data.x.columns)
     assert model.latents_ == by_role(model.graph_, "latent")
     assert model.trials_["kept"].any()
-    if strategy in ("dbn", "dm"):
+    if strategy in ("dbn", *OTHERS):
         for ask in (model.predict, model.transform):
             with pytest.raises(InputError, match="must be asked of RINN, DNN or ESC"):
                 ask(data.x)

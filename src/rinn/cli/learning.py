@@ -39,7 +39,7 @@ def fit(
     ],
     out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
     strategy: Annotated[
-        str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc or dm.")
+        str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc, dm or regression.")
     ] = "rinn",
     budget: Annotated[
         str, typer.Option(help="default (two cores, minutes) or paper (the paper's size, a GPU).")

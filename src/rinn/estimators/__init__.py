@@ -3,5 +3,6 @@
 from rinn.estimators.dbn import DBN
 from rinn.estimators.dm import DM
 from rinn.estimators.predictors import DNN, ESC, RINN
+from rinn.estimators.regression import Regression
 
-__all__ = ["DBN", "DM", "DNN", "ESC", "RINN"]
+__all__ = ["DBN", "DM", "DNN", "ESC", "RINN", "Regression"]

@@ -69,10 +69,10 @@ class GraphEstimator(BaseEstimator):
         Args:
             X: the inputs, [sample, input]; a DataFrame or an array.
             Y: the outputs, [sample, output], or [sample] for a single one; NaN where one was not
-                measured (not for DBN, ESC and DM).
+                measured (only for RINN and DNN).
             covariates: tissue, batch and the like, which act on the outputs directly: a DataFrame,
-                Series or array, text or numbers. Rows are matched as those of X and Y are. Not for
-                DBN, ESC and DM.
+                Series or array, text or numbers. Rows are matched as those of X and Y are. Only for
+                RINN and DNN.
             kinds: a dictionary or Series from names of outputs (y0, y1 and so on, where Y has none)
                 to "number", "binary" or "count"; of the others their values tell. Mixed kinds and
                 counts are not for DBN and ESC.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rinn.config import RunSettings, check_number
-from rinn.errors import InputError
-from rinn.estimators.base import FEWEST_SAMPLES, GraphEstimator, as_plain
+from rinn.estimators.base import FEWEST_SAMPLES, as_plain
+from rinn.estimators.detector import Detector
 from rinn.pairing import MIN_SAMPLES
-from rinn.pipeline import Fit, fit_data
-from rinn.records import Data
 
 
-class DM(GraphEstimator):
+class DM(Detector):
     """Find the latent graph between two tables by Detect MIMIC (Murray-Watters, Glymour 2015).
 
     Tests of independence take the place of networks. There is nothing to predict with.
@@ -51,37 +47,8 @@ class DM(GraphEstimator):
         self.alpha_sober = alpha_sober
         self.min_samples = min_samples
 
-    def predict(self, X: Any) -> None:
-        """Refuse: DM finds a graph and no model of the outputs.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "predict must be asked of RINN, DNN or ESC; DM finds a graph, and no model of the "
-            "outputs"
-        )
-
-    def transform(self, X: Any) -> None:
-        """Refuse: DM finds a graph and no model of its latents.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "transform must be asked of RINN, DNN or ESC; DM finds a graph, and no model of its "
-            "latents"
-        )
-
     def _check_parameters(self) -> RunSettings:
         check_number("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
         return RunSettings(
             strategy=self._strategy, alpha_pc=self.alpha_pc, alpha_sober=self.alpha_sober
         )
-
-    def _search(self, data: Data, settings: RunSettings) -> Fit:
-        return fit_data(data, settings, ())
-
-    def _keep(self, fit: Fit) -> None:
-        if fit.detected is not None:
-            self.graphs_ = fit.detected.graphs

@@ -32,13 +32,23 @@ DM_CAVEATS = (
     "Small changes of the data or of the two alphas can change the graph. Latents that would act "
     "on one another in a circle are shown as one.",
 )
+REGRESSION_CAVEATS = (
+    *CAVEATS[:3],
+    "The regression is linear: an effect that is as often positive as negative, or that shows only "
+    "with another input, is not seen. Binary outputs are treated as numbers.",
+    "Inputs are grouped by the outputs with significant effects. Where effects are weak, a latent "
+    "may fall into several, and edges go past it straight to outputs.",
+    CAVEATS[5],
+)
 MOST_UNKNOWN = 40
 MOST_DETAIL = 400
 
 
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
-    words = list(CAVEATS if contents.nets else DM_CAVEATS)
+    alone = {"regression": REGRESSION_CAVEATS}
+    strategy = contents.manifest["settings"]["strategy"]
+    words = list(CAVEATS if contents.nets else alone.get(strategy, DM_CAVEATS))
     if any(net.trial.net.kind == "belief" for net in contents.nets):
         words.append(
             "Deep belief networks look at the outputs alone: which inputs act on a latent, and "

@@ -31,7 +31,9 @@ SHORT = {
 
 def list_sections(contents: Contents) -> dict[str, Section]:
     """What the report says of a run, in its order."""
-    chosen: dict[str, Section] = {"Which graph was chosen": say_settings}
+    chosen: dict[str, Section] = {}
+    if contents.manifest["settings"]["strategy"] != "regression":
+        chosen = {"Which graph was chosen": say_settings}
     if contents.nets:
         chosen = {"Which networks were kept": say_selection}
     known: dict[str, Section] = {}

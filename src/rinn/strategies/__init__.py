@@ -9,6 +9,7 @@ from rinn.strategies.dbn import BELIEF, plan_dbn
 from rinn.strategies.dm import detect_dm
 from rinn.strategies.dnn import plan_dnn
 from rinn.strategies.esc import EVOLUTION, plan_esc
+from rinn.strategies.regression import detect_regression
 from rinn.strategies.rinn import plan_rinn
 from rinn.strategies.strategy import Detected, Detection, Networks, Strategy
 
@@ -28,6 +29,9 @@ STRATEGIES: dict[str, Strategy] = {
     "dbn": Networks("deep belief networks on the outputs alone", plan_dbn, BELIEF, True),
     "esc": Networks("constrained evolution of redundant-input networks", plan_esc, EVOLUTION),
     "dm": Detection("Detect MIMIC", detect_dm),
+    "regression": Detection(
+        "linear regression of each output, and groups of inputs", detect_regression
+    ),
 }
 
 
@@ -44,7 +48,7 @@ def find_strategy(settings: RunSettings) -> Strategy:
         )
     strategy = STRATEGIES[settings.strategy]
     for name in ("alpha_pc", "alpha_sober"):
-        if isinstance(strategy, Networks) and getattr(settings, name) is not None:
+        if settings.strategy != "dm" and getattr(settings, name) is not None:
             raise InputError(
                 f"{name} must be given with the strategy dm only, got {getattr(settings, name)} "
                 f"with {settings.strategy!r}; leave it out"

@@ -1,0 +1,214 @@
+"""Regression: the plain baseline, from significant pairs of input and output to a graph.
+
+y_o = a_o + sum_i b_io x_i + e_o by least squares; z_io = b_io / se(b_io). Pairs with a
+Benjamini-Hochberg (1995) q below 0.05 are effects. Inputs with similar effects form a group, whose
+outputs are those of its pooled z (Stouffer 1949): a group with two outputs or more is a latent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
+from scipy.stats import false_discovery_control, norm
+
+from rinn.config import RunSettings
+from rinn.errors import InputError
+from rinn.graphs import by_role, name_latents
+from rinn.records import Data
+from rinn.strategies.strategy import Detected
+
+MAX_Q = 0.05
+# Jaccard overlap of the outputs of inputs in one group: of 0.5, 0.6 and so on to 0.9 the best on 12
+# random graphs (numbers 500 to 511 of the recovery benchmark). Below it, a latent and its child
+# become one; above it, a missed effect splits a latent.
+MIN_OVERLAP = 0.7
+MIN_COVERED = 2  # outputs that a latent reaches through a child and through no other
+
+
+@dataclass(frozen=True)
+class Group:
+    """Inputs that do the same: their signs, and the effects that they have together."""
+
+    inputs: tuple[int, ...]
+    signs: tuple[float, ...]
+    z: Float[np.ndarray, " output"]
+    outputs: frozenset[int]
+
+
+def detect_regression(data: Data, settings: RunSettings) -> Detected:
+    """Find a graph by regression, tests and grouping.
+
+    Args:
+        data: the two tables; every sample is used.
+        settings: of the run.
+
+    Returns:
+        One graph; weights are effects in standard deviations.
+
+    Raises:
+        InputError: a setting is given that a regression does not have, or there are too few samples
+            for the inputs.
+    """
+    for name in ("epochs", "trials"):
+        if getattr(settings, name) is not None:
+            raise InputError(
+                f"{name} must not be given with the strategy regression, which trains nothing, "
+                f"got {getattr(settings, name)}; leave it out"
+            )
+    z = find_z(data.x, data.y)
+    groups = find_groups(z)
+    graph = draw_groups(groups, z, len(data.x), data.inputs, data.outputs)
+    latents, edges = len(by_role(graph, "latent")), graph.number_of_edges()
+    row = {"trial": 0, "latents": latents, "edges": edges, "kept": True}
+    return Detected((graph,), 0, pd.DataFrame([row]))
+
+
+def find_z(
+    x: Float[np.ndarray, "sample input"], y: Float[np.ndarray, "sample output"]
+) -> Float[np.ndarray, "input output"]:
+    """Regress each output on all inputs; give each slope's test as a standard normal.
+
+    Raises:
+        InputError: there are no more samples than inputs.
+
+    Example:
+        >>> x = np.random.default_rng(0).normal(size=(1000, 2))
+        >>> find_z(x, x[:, :1] + np.random.default_rng(1).normal(size=(1000, 1))).round()
+        array([[26.],
+               [ 0.]])
+    """
+    samples, inputs = x.shape
+    free = samples - inputs - 1
+    if free < 1:
+        raise InputError(
+            f"X must have at least {inputs + 2} samples for a regression on {inputs} inputs, but "
+            f"has {samples}; choose another strategy, or fewer inputs"
+        )
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    x = x / np.maximum(x.std(axis=0), 1e-12)
+    inverse = np.linalg.pinv(x.T @ x, hermitian=True)
+    slopes = inverse @ (x.T @ y)  # [input, output]
+    spread = np.sqrt(((y - x @ slopes) ** 2).sum(axis=0) / free)  # [output]
+    errors = np.sqrt(np.maximum(np.diag(inverse), 1e-12))[:, None] * np.maximum(spread, 1e-12)
+    ratio = slopes / errors
+    # Wallace 1959: the normal with the p of Student's t, also where p is too small to be written.
+    size = np.sqrt(free * np.log1p(ratio**2 / free)) * (8 * free + 1) / (8 * free + 3)
+    return np.sign(ratio) * size
+
+
+def find_groups(z: Float[np.ndarray, "input output"]) -> list[Group]:
+    """Group the inputs that have effects by the Jaccard overlap of their outputs, average linkage.
+
+    Returns:
+        Groups with different outputs, those with the most first.
+
+    Example:
+        >>> z = np.array([[9.0, 8, 0, 0], [-9, -9, 0, 1], [0, 0, 0, 9]])
+        >>> [(group.inputs, sorted(group.outputs)) for group in find_groups(z)]
+        [((0, 1), [0, 1]), ((2,), [3])]
+    """
+    found = _find_significant(z)
+    active = np.flatnonzero(found.any(axis=1))
+    labels: np.ndarray = np.arange(len(active))
+    if len(active) > 1:
+        tree = linkage(pdist(found[active], "jaccard"), "average")
+        labels = fcluster(tree, 1 - MIN_OVERLAP, "distance")
+    members = [active[labels == label] for label in np.unique(labels)]
+    pooled = np.array([_pool(z[own])[1] for own in members]).reshape(-1, z.shape[1])
+    groups: dict[frozenset[int], Group] = {}
+    for own, reached in zip(members, _find_significant(pooled), strict=True):
+        common = (np.abs(z[own]) > 1).mean(axis=0) > 0.5  # no effect of a single input
+        outputs = frozenset(np.flatnonzero(reached & common).tolist())
+        same = groups[outputs].inputs if outputs in groups else ()
+        inputs = tuple(sorted([*same, *own.tolist()]))
+        signs, sums = _pool(z[list(inputs)])
+        groups[outputs] = Group(inputs, tuple(signs.tolist()), sums, outputs)
+    some = [group for group in groups.values() if group.outputs]
+    return sorted(some, key=lambda group: (-len(group.outputs), group.inputs))
+
+
+def _find_significant(z: Float[np.ndarray, "row output"]) -> Bool[np.ndarray, "row output"]:
+    """Which of all pairs pass the test at the false discovery rate."""
+    if not z.size:
+        return np.zeros(z.shape, bool)
+    chances = 2 * norm.sf(np.abs(z))
+    return false_discovery_control(chances.ravel()).reshape(z.shape) < MAX_Q
+
+
+def _pool(
+    z: Float[np.ndarray, "input output"],
+) -> tuple[Float[np.ndarray, " input"], Float[np.ndarray, " output"]]:
+    """Turn inputs so that their effects agree best, and add these up to a normal of variance 1."""
+    leading = np.linalg.svd(z, full_matrices=False)[0][:, 0]
+    signs = np.where(leading * leading[np.abs(leading).argmax()] < 0, -1.0, 1.0)
+    return signs, signs @ z / np.sqrt(len(z))
+
+
+def draw_groups(
+    groups: list[Group],
+    z: Float[np.ndarray, "input output"],
+    samples: int,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+) -> nx.DiGraph:
+    """Draw a latent for each group with two outputs or more, and edges to outputs for the rest.
+
+    Args:
+        groups: the groups, those with the most outputs first.
+        z: the test of each pair.
+        samples: from which it comes; weights are z / sqrt(samples).
+        inputs: the inputs' names.
+        outputs: the outputs' names.
+
+    Returns:
+        The graph, without cycles.
+    """
+    effects = z / np.sqrt(samples)
+    shared = [group for group in groups if len(group.outputs) > 1]
+    names = name_latents(len(shared), {*inputs, *outputs})
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(inputs, role="input")
+    graph.add_nodes_from(names, role="latent", frequency=1.0)
+    graph.add_nodes_from(outputs, role="output")
+
+    def connect(source: str, target: str, weight: float) -> None:
+        graph.add_edge(source, target, weight=float(weight), frequency=1.0)
+
+    for number, group in enumerate(shared):
+        own = sorted(group.outputs)
+        together = np.array(group.signs) @ effects[list(group.inputs)] / len(group.inputs)
+        for i, sign in zip(group.inputs, group.signs, strict=True):
+            connect(inputs[i], names[number], sign * np.abs(effects[i, own]).mean())
+        chosen = _choose_children(group.outputs, [other.outputs for other in shared])
+        covered = frozenset[int]().union(*(shared[child].outputs for child in chosen))
+        for child in chosen:
+            below = sorted(shared[child].outputs)
+            turned = np.sign(shared[child].z[below])
+            connect(names[number], names[child], (together[below] * turned).mean())
+        for o in sorted(group.outputs - covered):
+            connect(names[number], outputs[o], together[o])
+    reached = np.zeros(effects.shape, bool)
+    for group in shared:
+        reached[np.ix_(group.inputs, sorted(group.outputs))] = True
+    for i, o in np.argwhere(_find_significant(z) & ~reached).tolist():
+        connect(inputs[i], outputs[o], effects[i, o])
+    return graph
+
+
+def _choose_children(outputs: frozenset[int], others: list[frozenset[int]]) -> list[int]:
+    """Cover outputs greedily by latents that reach a part of them; the rest stays uncovered."""
+    within = [number for number, other in enumerate(others) if other < outputs]
+    chosen, left = [], outputs
+    while within:
+        best = max(within, key=lambda number: len(others[number] & left))
+        if len(others[best] & left) < MIN_COVERED:
+            break
+        chosen.append(best)
+        left -= others[best]
+    return chosen
