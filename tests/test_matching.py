@@ -53,6 +53,8 @@ def test_an_empty_graph_finds_nothing():
         "latent_edges": zero,
         "shd": 45,
         "order_errors": 0,
+        "twins": 0,
+        "twins_found": 0,
     }
     json.dumps(scores.to_json())
 
@@ -186,3 +188,62 @@ def test_scores_agree_with_each_other(found, truth):
     for name, true in scores.pairs:
         assert len(reach(found)[name] ^ reach(truth)[true]) <= 1
     assert scores.latents.tp + scores.latents.fn == len(by_role(collapse(truth), "latent"))
+
+
+def make_twins(*inputs, outputs=OUTPUTS):
+    """Latents t0, t1 and so on with these inputs each, and all with the same outputs."""
+    edges = [(f"x{i}", f"t{twin}") for twin, own in enumerate(inputs) for i in own]
+    edges += [(f"t{twin}", output) for twin in range(len(inputs)) for output in outputs]
+    return make_graph([*edges, ("x9", "h"), ("h", "y8"), ("h", "y9")])
+
+
+TWINS = make_twins((0, 1), (2, 3, 4))
+
+
+def test_twins_that_are_told_apart_are_right():
+    scores = score_graph(nx.relabel_nodes(TWINS, {"t0": "L1", "t1": "L2"}), TWINS)
+    assert figures(scores.latents) == figures(scores.edges) == PERFECT
+    assert (scores.latents.tp, scores.shd, scores.twins, scores.twins_found) == (3, 0, 2, 2)
+    assert {("L1", "t0"), ("L2", "t1")} < set(scores.pairs)
+
+
+def test_twins_that_are_merged_are_scored_as_one():
+    scores = score_graph(collapse(TWINS), TWINS)
+    assert figures(scores.latents) == figures(scores.edges) == PERFECT
+    assert (scores.latents.tp, scores.twins, scores.twins_found) == (2, 2, 0)
+
+
+def test_one_twin_alone_is_found():
+    found = nx.DiGraph(TWINS)
+    found.remove_node("t0")
+    scores = score_graph(found, TWINS)
+    assert (scores.latents.f1, scores.twins, scores.twins_found) == (1, 2, 1)
+
+
+def test_duplicates_with_the_wrong_inputs_are_no_twins():
+    scores = score_graph(make_twins((0, 2), (1, 3, 4)), make_twins((0, 1), (2, 3, 4)))
+    assert (scores.latents.tp, scores.latents.fp, scores.twins_found) == (2, 1, 0)
+
+
+def test_two_of_three_twins():
+    truth = make_twins((0, 1), (2, 3), (4, 5))
+    found = make_twins((0, 1), (2, 3))
+    scores = score_graph(found, truth)
+    assert (scores.twins, scores.twins_found) == (3, 2)
+    assert (scores.latents.tp, scores.latents.fp, scores.latents.fn) == (3, 0, 1)
+
+
+def test_a_latent_above_another_with_the_same_outputs_is_no_twin():
+    scores = score_graph(paper_truth(), paper_truth())
+    assert (scores.twins, scores.twins_found) == (0, 0)
+
+
+def test_only_the_twins_that_were_found_stay_apart():
+    more = nx.relabel_nodes(
+        make_twins((5, 6), (7, 8), outputs=["y4", "y5"]), {"t0": "u", "t1": "v"}
+    )
+    truth = nx.compose(TWINS, more)
+    found = nx.contracted_nodes(truth, "u", "v")
+    scores = score_graph(found, truth)
+    assert figures(scores.latents) == figures(scores.edges) == PERFECT
+    assert (scores.twins, scores.twins_found) == (4, 2)

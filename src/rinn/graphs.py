@@ -6,7 +6,7 @@ output. Edges point from cause to effect.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import networkx as nx
 import numpy as np
@@ -194,7 +194,37 @@ def sources(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
     return {node: gathered[node] for node in by_role(graph, "latent")}
 
 
-def collapse(graph: nx.DiGraph) -> nx.DiGraph:
+def find_twins(graph: nx.DiGraph) -> dict[frozenset[str], list[frozenset[str]]]:
+    """Find the latents that reach the same outputs without acting on one another.
+
+    Latents that reach the same outputs one through the other are one.
+
+    Args:
+        graph: the graph; cycles are allowed.
+
+    Returns:
+        By set of outputs, the twins: two or more sets of latents, in the order of the graph.
+
+    Example:
+        >>> graph = nx.DiGraph([("a", "y0"), ("a", "y1"), ("b", "y0"), ("b", "c"), ("c", "y1")])
+        >>> roles = dict(a="latent", b="latent", c="latent", y0="output", y1="output")
+        >>> nx.set_node_attributes(graph, roles, "role")
+        >>> [sorted(map(sorted, twins)) for twins in find_twins(graph).values()]
+        [[['a'], ['b']]]
+    """
+    reached = reach(graph)
+    same: dict[frozenset[str], list[str]] = {}
+    for latent in by_role(graph, "latent"):
+        same.setdefault(reached[latent], []).append(latent)
+    parts = {
+        outputs: [frozenset(p) for p in nx.weakly_connected_components(graph.subgraph(group))]
+        for outputs, group in same.items()
+        if outputs and len(group) > 1
+    }
+    return {outputs: twins for outputs, twins in parts.items() if len(twins) > 1}
+
+
+def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.DiGraph:
     """Keep one latent for each distinct set of outputs reached.
 
     Latents that reach the same outputs become one, which keeps the id and attributes of the last
@@ -207,9 +237,11 @@ def collapse(graph: nx.DiGraph) -> nx.DiGraph:
     Args:
         graph: the graph; it is not changed. Latents on a cycle reach the same outputs and so
             become one.
+        apart: sets of outputs whose twins, as of `find_twins`, stay latents of their own.
 
     Returns:
-        A new graph in which every latent reaches a different, non-empty set of outputs.
+        A new graph in which every latent, but those twins, reaches a different, non-empty set of
+        outputs.
 
     Example:
         >>> graph = nx.DiGraph([("x0", "a"), ("a", "b"), ("b", "y0"), ("b", "y1")])
@@ -219,7 +251,7 @@ def collapse(graph: nx.DiGraph) -> nx.DiGraph:
         >>> sorted(small.edges), small.nodes["b"]["merged"]
         ([('b', 'y0'), ('b', 'y1'), ('x0', 'b')], ['a', 'b'])
     """
-    keeper, members = _group(graph)
+    keeper, members = _group(graph, apart)
     small: nx.DiGraph = nx.DiGraph()
     small.graph.update(graph.graph)
     small.add_nodes_from(
@@ -262,13 +294,20 @@ def _gather(graph: nx.DiGraph, role: str) -> dict[str, frozenset[str]]:
     return {node: found[components.graph["mapping"][node]] for node in graph}
 
 
-def _group(graph: nx.DiGraph) -> tuple[dict[str, str], dict[str, list[str]]]:
+def _group(
+    graph: nx.DiGraph, apart: Collection[frozenset[str]]
+) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Say which node stands for each node, and for whom each kept latent stands."""
     reached = reach(graph)
-    groups: dict[frozenset[str], list[str]] = {}
+    own = {}
+    if apart:
+        twins = [part for key, parts in find_twins(graph).items() if key in apart for part in parts]
+        own = {latent: twin for twin in twins for latent in twin}
+    groups: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
     for latent in latents_in_order(graph):
         if reached[latent]:
-            groups.setdefault(reached[latent], []).append(latent)
+            key = reached[latent], own.get(latent, frozenset())
+            groups.setdefault(key, []).append(latent)
     members = {group[-1]: group for group in groups.values()}
     keeper = {node: node for role in ("input", "output") for node in by_role(graph, role)}
     keeper |= {member: last for last, group in members.items() for member in group}

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.optimize import linear_sum_assignment
 
-from rinn.graphs import by_role, check_graph, collapse, find_ancestors, reach, sources
+from rinn.graphs import (
+    by_role,
+    check_graph,
+    collapse,
+    find_ancestors,
+    find_twins,
+    reach,
+    sources,
+)
 from rinn.scoring import Score
 
 MAX_DIFFERENCE = 1  # outputs in which matching latents may differ
@@ -25,7 +33,9 @@ class GraphScores:
 
     `edges` counts every directed edge, `latent_edges` those between latents. `shd` is the
     structural Hamming distance: missing and extra edges, a reversed one counted once.
-    `order_errors` counts the pairs of matched latents whose ancestor relation is reversed.
+    `order_errors` counts the pairs of matched latents whose ancestor relation is reversed. `twins`
+    counts the true latents that share their outputs with another, `twins_found` those of them that
+    have a found latent of their own.
     """
 
     latents: Score
@@ -34,6 +44,8 @@ class GraphScores:
     shd: int
     order_errors: int
     pairs: tuple[tuple[str, str], ...]
+    twins: int = 0
+    twins_found: int = 0
 
     def to_json(self) -> dict[str, object]:
         """Give the scores by name."""
@@ -43,6 +55,8 @@ class GraphScores:
             "latent_edges": self.latent_edges.to_json(),
             "shd": self.shd,
             "order_errors": self.order_errors,
+            "twins": self.twins,
+            "twins_found": self.twins_found,
         }
 
 
@@ -59,10 +73,11 @@ class _Signature:
 def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
     """Score a found graph against a true one.
 
-    Latents of the truth that reach the same outputs are indistinguishable and are made one first;
-    those of the found graph are not, so a duplicate is a false positive. Only inputs and outputs
-    that the truth knows count, and found latents that reach none of these outputs are ignored.
-    Where there is nothing to find and nothing was found, the score is 1.
+    Latents of the truth that reach the same outputs are made one first; those of the found graph
+    are not, so a duplicate is a false positive. Twins (see `find_twins`) of which the found graph
+    has at least two, told by their inputs, stay apart if that gives the better scores. Only inputs
+    and outputs that the truth knows count, and found latents that reach none of these outputs are
+    ignored. Where there is nothing to find and nothing was found, the score is 1.
 
     Args:
         found: the graph to score; it is not changed.
@@ -84,8 +99,38 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
         (1.0, 0, (('L1', 'h'),))
     """
     check_graph(truth)
-    truth = collapse(truth)
     found = keep_known(found, truth)
+    twins = find_twins(truth)
+    told = {outputs: _count_told(found, truth, outputs, twins[outputs]) for outputs in twins}
+    scores = _score_collapsed(found, collapse(truth))
+    if apart := [outputs for outputs, count in told.items() if count > 1]:
+        other = _score_collapsed(found, collapse(truth, apart))
+        scores = max(scores, other, key=lambda one: (one.latents.f1, one.edges.f1))
+    number = sum(len(parts) for parts in twins.values())
+    return replace(scores, twins=number, twins_found=sum(told.values()))
+
+
+def _count_told(
+    found: nx.DiGraph, truth: nx.DiGraph, outputs: frozenset[str], twins: list[frozenset[str]]
+) -> int:
+    """Count the twins that have a found latent of their own, with these outputs and its inputs.
+
+    A latent that is nearer to the inputs of all twins together stands for none of them.
+    """
+    origins, above, reached = sources(truth), sources(found), reach(found)
+    own = [frozenset[str]().union(*(origins[latent] for latent in twin)) for twin in twins]
+    same = [above[latent] for latent in above if reached[latent] == outputs]
+    if not same:
+        return 0
+    overlap = _overlap(own, same)[1]  # [twin, found]
+    together = _overlap([frozenset[str]().union(*own)], same)[1]  # [1, found]
+    fits = (overlap >= MIN_OVERLAP) & (overlap > together)
+    rows, columns = linear_sum_assignment(fits, maximize=True)
+    return int(fits[rows, columns].sum())
+
+
+def _score_collapsed(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
+    """Score against a truth as it is."""
     pairs = match_latents(found, truth)
     found_edges = _named_edges(found, dict(pairs))
     true_edges = _named_edges(truth, {latent: latent for latent in by_role(truth, "latent")})

@@ -90,6 +90,12 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
         f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors",
         highlight=False,
     )
+    if graph.get("twins"):
+        console.print(
+            f"twins, latents of the truth that share their outputs: {graph['twins_found']} of "
+            f"{graph['twins']} have a latent of their own",
+            highlight=False,
+        )
     if mark:
         console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")
 

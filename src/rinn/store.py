@@ -106,6 +106,8 @@ _MANIFEST: dict[str, Any] = {
             "latent_edges?": (_SCORE, None),
             "shd?": int,
             "order_errors?": int,
+            "twins?": int,
+            "twins_found?": int,
         },
     },
 }  # fmt: skip

@@ -75,7 +75,7 @@ def _answer_alone(contents: Contents) -> tuple[str, str, str]:
         f"Detect MIMIC tried {count(len(contents.trials), 'pair')} of significance levels, and the "
         f"graph that describes the data best for its number of edges was chosen."
     )
-    if contents.manifest["settings"]["strategy"] == "regression":
+    if contents.manifest["settings"].get("strategy") == "regression":
         how = (
             "Each output was regressed on all inputs, and inputs with significant effects on "
             "similar outputs became the causes of one latent."

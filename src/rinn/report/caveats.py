@@ -47,7 +47,7 @@ MOST_DETAIL = 400
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
     alone = {"regression": REGRESSION_CAVEATS}
-    strategy = contents.manifest["settings"]["strategy"]
+    strategy = contents.manifest["settings"].get("strategy")
     words = list(CAVEATS if contents.nets else alone.get(strategy, DM_CAVEATS))
     if any(net.trial.net.kind == "belief" for net in contents.nets):
         words.append(

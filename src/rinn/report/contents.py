@@ -53,6 +53,8 @@ NEEDED: dict[str, Any] = {
             "latent_edges?": (SCORE, None),
             "shd": int,
             "order_errors": int,
+            "twins?": int,
+            "twins_found?": int,
         },
     },
 }

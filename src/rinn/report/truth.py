@@ -132,6 +132,11 @@ def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float
         f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; pairs of "
         f"latents in the opposite order: {graph['order_errors']}."
     )
+    if graph.get("twins"):
+        differ += (
+            f" Of {graph['twins']} latents that share their outputs with another, "
+            f"{graph.get('twins_found', 0)} have a latent of their own."
+        )
     headers = ("what", "precision", "recall", "F1")
     return join(
         [
