@@ -5,7 +5,12 @@ line, so that the same command goes on where it was stopped; a case that failed 
 the last line of a case counts.
 
 Random graphs are taken as they are drawn. In some, latents with many causes are nearly always on,
-and what lies below them does not show: tables tell these graphs apart, the bars count them all.
+and what lies below them does not show: tables tell these graphs apart, the bars count them all. The
+suites of 20 harder worlds leave such graphs out: they ask whether a world is understood, not how
+faint an effect may be.
+
+Development uses other graphs than those reported: `--first 500`, with an `--out` of its own. Bars
+are those of the strategy rinn; `--strategy regression` adds the baseline's rows to the tables.
 
 A graph without latents has no precision: its score says 0, the tables count 1, because it draws
 nothing wrong; what it misses lowers its recall and F1. Seconds are those of the fit, compilation
@@ -52,10 +57,13 @@ from rinn.pairing import as_data
 from rinn.pipeline import fit_data
 from rinn.records import Data
 from rinn.simulation import Simulation, make_dataset
+from rinn.strategies import STRATEGIES
 
 Record = dict[str, Any]
 
-SUITES = ("paper", "samples", "tcga", "random", "null", "seeds")
+WORLDS_OF_20 = ("logic20", "curved20", "direct20", "unequal20", "twins20")
+NEW_SUITES = ("random60", "orphans60", *WORLDS_OF_20)
+SUITES = ("paper", "samples", "tcga", "random", "null", "seeds", *NEW_SUITES)
 # With 880 networks a case, only the suites that are compared with the paper, unless more are named.
 SUITES_OF = {"default": SUITES, "paper": ("paper", "tcga")}
 SAMPLES = 5000
@@ -88,12 +96,17 @@ class Case:
     search_seed: int = 0
     trials: int | None = None
     epochs: int | None = None
+    strategy: str = "rinn"
 
     @property
     def settings(self) -> RunSettings:
         """What the fit is called with."""
         return RunSettings(
-            budget=self.budget, trials=self.trials, epochs=self.epochs, seed=self.search_seed
+            strategy=self.strategy,
+            budget=self.budget,
+            trials=self.trials,
+            epochs=self.epochs,
+            seed=self.search_seed,
         )
 
     @property
@@ -128,9 +141,51 @@ class Bar:
     at_most: bool = False
 
     def chooses(self, case: Case) -> bool:
-        """Whether the run of a case counts."""
+        """Whether the run of a case counts; the bars are those of one strategy."""
+        if case.strategy != "rinn":
+            return False
         asked = ((self.suite, case.suite), (self.dataset, case.dataset), (self.n, case.n))
         return all(wanted in (None, given) for wanted, given in asked)
+
+
+@dataclass(frozen=True)
+class World:
+    """How the graphs of a suite are drawn: mechanisms by turns, ranges of sizes, what is fixed.
+
+    `seed` is added to the numbers of graphs and begins the seeds of their sizes. Where `visible`,
+    graphs with effects below `FAINT` are drawn again.
+    """
+
+    graphs: int
+    seed: int
+    mechanisms: tuple[str, ...] = ("or", "gaussian")
+    levels: tuple[int, int] = (1, 3)
+    latents: tuple[int, int] = (4, 12)
+    inputs: tuple[int, int] = (10, 30)
+    outputs: tuple[int, int] = (16, 30)
+    fixed: tuple[tuple[str, Any], ...] = ()
+    visible: bool = True
+
+    def draw_sizes(self, rng: np.random.Generator) -> dict[str, int]:
+        """Draw each size from its range, both ends included."""
+        names = ("levels", "latents", "inputs", "outputs")
+        return {name: int(rng.integers(*getattr(self, name), endpoint=True)) for name in names}
+
+
+# The seeds of two suites are further apart than the numbers of their graphs will ever be.
+WORLDS = {
+    "random60": World(60, 200_000, visible=False),
+    "orphans60": World(60, 300_000, levels=(2, 3), fixed=(("orphans", 0.3),), visible=False),
+    # An AND of rare inputs, or an XOR of many, hides its causes: few inputs to each latent.
+    "logic20": World(
+        20, 400_000, ("logic",), levels=(1, 2), latents=(3, 5), inputs=(8, 14), outputs=(12, 20)
+    ),
+    "curved20": World(20, 500_000, ("curved",)),
+    "direct20": World(20, 600_000, fixed=(("direct", 5),)),
+    # Effects are products along a path: with three levels hardly a graph has none that is faint.
+    "unequal20": World(20, 700_000, levels=(1, 2), latents=(4, 8), fixed=(("unequal", 10.0),)),
+    "twins20": World(20, 800_000, latents=(5, 12), inputs=(16, 30), fixed=(("twins", 2),)),
+}
 
 
 # Mean F1 of the latents over the data seeds, by budget.
@@ -145,20 +200,32 @@ BARS = (
     Bar("paper", "edges' F1, each dataset", "edges_f1", 0.90, by=EACH),
     Bar("paper", "share of runs without order errors", "ordered", 0.95),
     Bar("paper", "share of runs whose refit is within its standard error", "carries", 0.90),
+    Bar("paper", "share of runs with the true graph, SHD 0", "exact", 0.95),
     Bar("samples", "latents' F1 at n = 1000, each dataset", "f1", 0.90, n=1000, by=EACH),
+    Bar("samples", "latents' F1 at n = 1000", "f1", 0.98, n=1000),
+    Bar("samples", "latents' F1 at n = 500", "f1", 0.93, n=500),
+    Bar("samples", "latents' F1 at n = 250", "f1", 0.78, n=250),
     Bar("samples", "latents' precision, each dataset and n", "precision", 0.95, by=BOTH),
-    Bar("tcga", "latents' F1, each dataset", "f1", 0.90, by=EACH),
+    Bar("tcga", "latents' F1, each dataset", "f1", 0.98, by=EACH),
     Bar("random", "latents' F1", "f1", 0.95),
     Bar("random", "latents' precision", "precision", 0.97),
-    Bar("null", "edges drawn where there is nothing", "edges", 0.5, at_most=True),
+    Bar("null", "edges drawn where there is nothing", "edges", 0.0, at_most=True),
     Bar("seeds", "search seeds of 5 with the same latents, each dataset", "identical", 4, by=EACH),
+    Bar("random60", "latents' F1", "f1", 0.98),
+    Bar("random60", "edges' F1", "edges_f1", 0.96),
+    Bar("random60", "latents' precision", "precision", 0.98),
+    Bar("orphans60", "latents' F1", "f1", 0.95),
+    Bar("orphans60", "edges' F1", "edges_f1", 0.93),
+    Bar("orphans60", "latents' precision", "precision", 0.97),
+    *(Bar(suite, "latents' F1", "f1", 0.95) for suite in WORLDS_OF_20),
+    *(Bar(suite, "latents' precision", "precision", 0.97) for suite in WORLDS_OF_20),
 )  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure every case that is not yet in `--out`, then print tables and bars."""
     options = _parse(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 170)
+    console = Console(width=None if sys.stdout.isatty() else 240)
     if not options.report:
         _run_all(options, console)
     report(list(load_records(options.out).values()), console)
@@ -168,6 +235,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", help=f"of {','.join(SUITES)}; by default what the budget can do")
     parser.add_argument("--seeds", help="data seeds of paper, samples, tcga and null")
+    parser.add_argument("--first", type=int, default=0, help="number of the first random graph")
+    parser.add_argument("--strategy", default="rinn", choices=STRATEGIES)
     parser.add_argument("--budget", default="default", choices=BUDGETS)
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--jobs", type=int, default=1, help="processes, which share a GPU")
@@ -183,12 +252,20 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             parser.error(f"--suite must be of {', '.join(SUITES)}, got {name!r}")
     if options.jobs < 1:
         parser.error(f"--jobs must be at least 1, got {options.jobs}")
+    if options.first < 0:
+        parser.error(f"--first must be at least 0, got {options.first}")
     if options.report and not options.out.exists():
         parser.error(f"--out must be a file to report, but there is no {options.out}")
     try:
         options.seeds = tuple(map(int, options.seeds.split(","))) if options.seeds else None
         options.cases = plan_cases(
-            named, options.seeds, options.budget, options.trials, options.epochs
+            named,
+            options.seeds,
+            options.budget,
+            options.trials,
+            options.epochs,
+            first=options.first,
+            strategy=options.strategy,
         )
         _ = [case.settings for case in options.cases]
     except ValueError as error:
@@ -202,6 +279,9 @@ def plan_cases(
     budget: str = "default",
     trials: int | None = None,
     epochs: int | None = None,
+    *,
+    first: int = 0,
+    strategy: str = "rinn",
 ) -> list[Case]:
     """List the cases, suite by suite, seed by seed: a run cut short has all datasets.
 
@@ -211,23 +291,30 @@ def plan_cases(
         budget: of every fit.
         trials: in place of the budget's.
         epochs: in place of the budget's.
+        first: the number of the first random graph.
+        strategy: of every fit.
 
     Returns:
         Each case once.
     """
-    drawn, first = seeds or DATA_SEEDS, DATA_SEEDS[0]
+    drawn = seeds or DATA_SEEDS
     rows = {
         "paper": [(name, SAMPLES, seed, 0) for seed in drawn for name in PAPER],
         "samples": [(name, n, seed, 0) for seed in drawn for n in SIZES for name in FEWER],
         "tcga": [(name, SAMPLES, seed, 0) for seed in drawn for name in TCGA],
-        "random": [("random", SAMPLES, number, 0) for number in range(GRAPHS)],
+        "random": [("random", SAMPLES, first + number, 0) for number in range(GRAPHS)],
         "null": [(name, n, seed, 0) for seed in drawn for n in NULL_SIZES for name in FEWER],
         "seeds": [
-            (name, SAMPLES, first, seed) for seed in range(SEARCH_SEEDS) for name in SEARCHED
+            (name, SAMPLES, DATA_SEEDS[0], seed)
+            for seed in range(SEARCH_SEEDS)
+            for name in SEARCHED
         ],
+    } | {
+        suite: [(suite, SAMPLES, first + number, 0) for number in range(world.graphs)]
+        for suite, world in WORLDS.items()
     }
     cases = [
-        Case(suite, name, n, seed, budget, search_seed, trials, epochs)
+        Case(suite, name, n, seed, budget, search_seed, trials, epochs, strategy)
         for suite in suites
         for name, n, seed, search_seed in rows[suite]
     ]
@@ -399,8 +486,8 @@ def _fit_case(case: Case, device: str) -> Record:
         "counts": {
             name: {"tp": part.tp, "fp": part.fp, "fn": part.fn} for name, part in parts.items()
         },
-        "found": {"latents": len(latents), "edges": graph.number_of_edges()},
-        "truth": {"latents": len(by_role(true, "latent")), "edges": true.number_of_edges()},
+        "found": _count_parts(graph),
+        "truth": _count_parts(true),
         "refit": _describe(getattr(fit, "refit", None)),
         "comparison": _describe(getattr(fit, "comparison", None)),
         "parameters": parameters,
@@ -412,24 +499,70 @@ def _fit_case(case: Case, device: str) -> Record:
     }
 
 
+def _count_parts(graph: nx.DiGraph) -> Record:
+    """How many latents, edges, and edges from an input straight to an output."""
+    direct = sum(
+        (graph.nodes[source]["role"], graph.nodes[target]["role"]) == ("input", "output")
+        for source, target in graph.edges
+    )
+    latents = len(by_role(graph, "latent"))
+    return {"latents": latents, "edges": graph.number_of_edges(), "direct": direct}
+
+
 def make_data(case: Case) -> tuple[Data, nx.DiGraph, Record]:
     """Simulate the tables of a case, the graph to score against, and how both were made.
 
     Permuted outputs have nothing to do with the inputs: their graph has no latents and no edges.
     """
-    simulation, parameters = (
-        draw_random(case.seed, case.n)
-        if case.dataset == "random"
-        else (make_dataset(case.dataset, samples=case.n, seed=case.seed), {})
-    )
+    if case.dataset in (*WORLDS, "random"):
+        simulation, _, parameters = draw_world(case.dataset, case.seed, case.n)
+    else:
+        simulation = make_dataset(case.dataset, samples=case.n, seed=case.seed)
+        parameters = simulation.parameters
     y, truth = simulation.y, simulation.truth
     if case.suite == "null":
         order = np.random.default_rng([FRESH, case.seed]).permutation(len(y))
         y = y.iloc[order].set_axis(y.index)
         truth = nx.DiGraph(truth)
         truth.remove_nodes_from(by_role(truth, "latent"))
-        parameters = {"permuted": True}
-    return as_data(simulation.x, y), truth, simulation.parameters | parameters
+        parameters = parameters | {"permuted": True}
+    return as_data(simulation.x, y), truth, parameters
+
+
+def draw_world(suite: str, number: int, samples: int) -> tuple[Simulation, nx.DiGraph, Record]:
+    """Simulate graph `number` of a suite of random graphs.
+
+    Sizes for which the generator finds no graph, or a graph with faint effects where the suite has
+    none at 5000 samples, are drawn again.
+
+    Args:
+        suite: random, or a name in `WORLDS`.
+        number: of the graph; numbers from 500 on are for development.
+        samples: how many rows.
+
+    Returns:
+        The rows, the true graph, and how both were made.
+
+    Raises:
+        InputError: no sizes were found in `ATTEMPTS`.
+    """
+    if suite == "random":
+        simulation, notes = draw_random(number, samples)
+        return simulation, simulation.truth, simulation.parameters | notes
+    world = WORLDS[suite]
+    fixed = {"mechanism": world.mechanisms[number % len(world.mechanisms)], **dict(world.fixed)}
+    seed = world.seed + number
+    for attempt in range(ATTEMPTS):
+        sizes = world.draw_sizes(np.random.default_rng([world.seed, number, attempt]))
+        with contextlib.suppress(InputError):
+            large = make_dataset("random", samples=LARGE, seed=seed, **fixed, **sizes)
+            if world.visible and find_faintest(large, SAMPLES) < FAINT:
+                continue  # by as many samples for each number, which so has one graph
+            faintest = find_faintest(large, samples)
+            simulation = make_dataset("random", samples=samples, seed=seed, **fixed, **sizes)
+            notes = {"data_seed": seed, "attempt": attempt, "faintest": faintest}
+            return simulation, simulation.truth, simulation.parameters | notes
+    raise InputError(f"number must be one with a graph, but {number} has none in {ATTEMPTS} sizes")
 
 
 def draw_random(number: int, samples: int) -> tuple[Simulation, Record]:
@@ -464,6 +597,8 @@ def draw_random(number: int, samples: int) -> tuple[Simulation, Record]:
 def find_faintest(large: Simulation, samples: int) -> float:
     """Find the least that a latent's inputs together do to an output below it, in standard errors.
 
+    What an edge from an input to an output does counts as well.
+
     Below about 3 the data say nothing of that effect, and no method could draw the latent as it is.
 
     Args:
@@ -471,7 +606,7 @@ def find_faintest(large: Simulation, samples: int) -> float:
         samples: how many rows the standard errors are for.
 
     Returns:
-        The least over all latents and the outputs they reach.
+        The least over all latents and the outputs they reach, and over these edges.
     """
     truth = collapse(large.truth)
     x, y = (table - table.mean() for table in (large.x, large.y))
@@ -482,6 +617,9 @@ def find_faintest(large: Simulation, samples: int) -> float:
         above, below = nx.ancestors(truth, latent), nx.descendants(truth, latent)
         part = sizes.loc[sizes.index.isin(above), sizes.columns.isin(below)]
         found = min(found, float(np.sqrt((part**2).sum()).min()))
+    for source, target in truth.edges:
+        if source in sizes.index and target in sizes.columns:
+            found = min(found, abs(float(sizes.loc[source, target])))
     return round(found, 2)
 
 
@@ -520,6 +658,7 @@ def load_records(path: Path) -> dict[Case, Record]:
 def _tell(record: Record) -> str:
     case = Case(**record["case"])
     name = f"{case.suite} {case.dataset} n={case.n} seed {case.seed} search {case.search_seed}"
+    name += "" if case.strategy == "rinn" else f" {case.strategy}"
     if "error" in record:
         return f"{name}: failed: {record['error']}"
     copied = f", copied from {record['copied_from']}" if "copied_from" in record else ""
@@ -577,10 +716,12 @@ def _tabulate(title: str, records: Sequence[Record]) -> Table:
 
 def _name_data(record: Record) -> str:
     parameters = record.get("parameters", {})
-    if record["case"]["dataset"] != "random" or "mechanism" not in parameters:
-        return str(record["case"]["dataset"])
-    faint = ", too faint" if parameters.get("faintest", FAINT) < FAINT else ""
-    return f"random {parameters['mechanism']}{faint}"
+    case = Case(**record["case"])
+    name = case.dataset
+    if name in (*WORLDS, "random") and "mechanism" in parameters:
+        faint = ", too faint" if parameters.get("faintest", FAINT) < FAINT else ""
+        name = f"{name} {parameters['mechanism']}{faint}"
+    return name if case.strategy == "rinn" else f"{name}, {case.strategy}"
 
 
 def _show(records: Sequence[Record], name: str, digits: int) -> str:
@@ -654,6 +795,8 @@ def count_identical(records: Sequence[Record]) -> int:
     """
     if len({(record["case"]["dataset"], record["case"]["seed"]) for record in records}) != 1:
         return 0
+    if len({record["case"].get("strategy", "rinn") for record in records}) != 1:
+        return 0
     if len({record["case"]["search_seed"] for record in records}) == 1:
         return 0
     found = collections.Counter(
@@ -686,23 +829,39 @@ def _find_carries(record: Record) -> float | None:
     return None
 
 
+def _find_twins(record: Record) -> float | None:
+    """The share of the truth's twins that were told apart, where it has some."""
+    scores = record["scores"]
+    return scores["twins_found"] / scores["twins"] if scores.get("twins") else None
+
+
 MEASURES: dict[str, Callable[[Record], float | None]] = {
     "f1": lambda record: record["scores"]["latents"]["f1"],
     "precision": _find_precision,
     "recall": lambda record: record["scores"]["latents"]["recall"],
     "edges_f1": lambda record: record["scores"]["edges"]["f1"],
+    "edges_precision": lambda record: record["scores"]["edges"]["precision"],
+    "edges_recall": lambda record: record["scores"]["edges"]["recall"],
+    "exact": lambda record: (
+        float(record["scores"]["shd"] == 0) if "shd" in record["scores"] else None
+    ),
+    "twins": _find_twins,
     "ordered": lambda record: float(record["scores"]["order_errors"] == 0),
     "edges": lambda record: record["found"]["edges"],
     "latents": lambda record: record["found"]["latents"],
     "carries": _find_carries,
     "seconds": lambda record: record["seconds"],
 }
-SHARES = ("ordered", "carries")
+SHARES = ("ordered", "carries", "exact", "twins")
 COLUMNS = {
     "latents F1": ("f1", 3),
     "precision": ("precision", 3),
     "recall": ("recall", 3),
     "edges F1": ("edges_f1", 3),
+    "edges prec.": ("edges_precision", 3),
+    "edges recall": ("edges_recall", 3),
+    "SHD 0": ("exact", 0),
+    "twins": ("twins", 0),
     "in order": ("ordered", 0),
     "latents": ("latents", 1),
     "edges drawn": ("edges", 1),

@@ -1,7 +1,7 @@
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from rinn.graphs import by_role, collapse
+from rinn.graphs import by_role, collapse, find_twins
 from rinn.refitting import Comparison
 from rinn.simulation.paper import paper_graph
 
@@ -66,7 +66,7 @@ def find_verdicts(records, budget="default"):
 
 
 def print_report(records):
-    console = Console(width=150, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console = Console(width=240, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
     bench.report(records, console)
     console.file.close()
     return console.export_text()
@@ -79,8 +79,8 @@ def test_plan_is_complete_and_always_the_same():
     counts = {suite: sum(case.suite == suite for case in cases) for suite in bench.SUITES}
     assert counts == {
         "paper": 4 * 5, "samples": 3 * 5 * 5, "tcga": 2 * 5, "random": 30, "null": 3 * 2 * 5,
-        "seeds": 2 * 5,
-    }  # fmt: skip
+        "seeds": 2 * 5, "random60": 60, "orphans60": 60,
+    } | dict.fromkeys(bench.WORLDS_OF_20, 20)  # fmt: skip
     seeds = {case.seed for case in cases if case.suite in ("paper", "samples", "tcga", "null")}
     assert seeds == {10, 11, 12, 13, 14}
     assert {case.search_seed for case in cases if case.suite == "seeds"} == set(range(5))
@@ -109,6 +109,87 @@ def test_random_graphs_keep_their_ranges():
     again, _ = bench.draw_random(7, 60)
     assert again.y.equals(drawn[7][0].y)
     assert nx.utils.graphs_equal(again.truth, drawn[7][0].truth)
+
+
+@pytest.mark.parametrize("suite", bench.WORLDS)
+def test_worlds_keep_their_ranges(suite):
+    world, found = bench.WORLDS[suite], []
+    for number in (500, 501):
+        simulation, truth, notes = bench.draw_world(suite, number, 60)
+        assert len(simulation.x) == len(simulation.y) == 60
+        assert truth is simulation.truth
+        for name in ("levels", "latents", "inputs", "outputs"):
+            low, high = getattr(world, name)
+            assert low <= notes[name] <= high
+        assert notes.items() >= dict(world.fixed).items()
+        faintest = bench.draw_world(suite, number, bench.SAMPLES)[2]["faintest"]
+        assert faintest >= (bench.FAINT if world.visible else 0)
+        assert notes["faintest"] == pytest.approx(faintest * np.sqrt(60 / 5000), abs=0.01)
+        found.append(notes["mechanism"])
+    assert found == [world.mechanisms[number % len(world.mechanisms)] for number in (0, 1)]
+    again, _, _ = bench.draw_world(suite, 501, 60)
+    assert again.y.equals(simulation.y)
+
+
+def test_worlds_have_seeds_of_their_own():
+    starts = sorted(world.seed for world in bench.WORLDS.values())
+    assert starts[0] > bench.FRESH + 10_000
+    assert min(np.diff(starts)) > 10_000
+
+
+def test_worlds_are_what_their_suites_say():
+    truth = bench.draw_world("direct20", 500, 60)[1]
+    roles = [(truth.nodes[a]["role"], truth.nodes[b]["role"]) for a, b in truth.edges]
+    assert roles.count(("input", "output")) == 5
+    twins = bench.draw_world("twins20", 500, 60)[1]
+    assert sum(len(parts) for parts in find_twins(twins).values()) == 4
+    unequal = bench.draw_world("unequal20", 501, 60)[1]
+    sizes = [abs(weight) for *_, weight in unequal.edges(data="weight")]
+    assert max(sizes) / min(sizes) > 10
+
+
+def test_old_random_graphs_are_a_world_too():
+    simulation, truth, notes = bench.draw_world("random", 3, 60)
+    assert simulation.y.equals(bench.draw_random(3, 60)[0].y)
+    assert truth is simulation.truth
+    assert notes["mechanism"] == "gaussian"
+
+
+def test_first_number_and_strategy_are_those_asked_for():
+    cases = bench.plan_cases(["random", "twins20", "paper"], first=500, strategy="regression")
+    assert {case.strategy for case in cases} == {"regression"}
+    numbers = {
+        suite: [case.seed for case in cases if case.suite == suite] for suite in bench.SUITES
+    }
+    assert numbers["random"] == list(range(500, 530))
+    assert numbers["twins20"] == list(range(500, 520))
+    assert min(numbers["paper"]) == 10
+    assert cases[0].settings.strategy == "regression"
+
+
+def test_graphs_of_two_suites_are_no_twins():
+    one, other = (bench.plan_cases([suite])[0] for suite in ("random60", "orphans60"))
+    assert not one.is_like(other)
+
+
+def test_baseline_through_the_same_cases(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(bench.WORLDS, "direct20", replace(bench.WORLDS["direct20"], graphs=2))
+    out = tmp_path / "cases.jsonl"
+    words = "--suite direct20 --first 500 --strategy regression --device cpu --out"
+    bench.append_record(out, make_record("direct20", "direct20", 500))
+    bench.main([*words.split(), str(out)])
+    records = [r for r in bench.load_records(out).values() if r["case"]["strategy"] == "regression"]
+    assert [record["case"]["seed"] for record in records] == [500, 501]
+    for record in records:
+        assert "error" not in record, record["traceback"]
+        assert record["truth"]["direct"] == 5
+        straight = [edge for edge in record["edges"] if edge[0][0] == "x" and edge[1][0] == "y"]
+        assert len(straight) == record["found"]["direct"]
+        assert 0 < record["scores"]["edges"]["precision"] <= 1
+    said = capsys.readouterr().out
+    assert "direct20 gaussian, regression" in said
+    verdict = find_verdicts(list(bench.load_records(out).values()))["direct20", "latents' F1"]
+    assert verdict[1:] == ["1", "1", "met so far"]
 
 
 def test_refused_sizes_are_drawn_again(monkeypatch):
@@ -244,8 +325,9 @@ def test_report_gives_means_and_spread():
     (row,) = [line for line in print_report(records).splitlines() if "0.900 ± 0.100" in line]
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     assert cells[:3] == ["or", "5000", "3"]
-    assert cells[3:8] == ["0.900 ± 0.100"] * 4 + ["67%"]
-    assert cells[9:] == ["40.0 ± 0.0", "50%", "", "2 ± 0"]
+    assert cells[3:9] == ["0.900 ± 0.100"] * 6
+    assert cells[9:12] == ["", "", "67%"]
+    assert cells[13:] == ["40.0 ± 0.0", "50%", "", "2 ± 0"]
 
 
 def test_empty_graph_draws_nothing_wrong(fits, monkeypatch):
@@ -271,7 +353,8 @@ def test_bars_are_met_or_missed():
         ">= 0.98", "0.95 (logic)", "4", "missed so far",
     ]  # fmt: skip
     assert verdicts["paper", "share of runs without order errors"][-1] == "met so far"
-    assert verdicts["null", "edges drawn where there is nothing"][1:] == ["0.5", "2", "met so far"]
+    drawn = verdicts["null", "edges drawn where there is nothing"]
+    assert drawn[1:] == ["0.5", "2", "missed so far"]
     assert verdicts["random", "latents' F1"][-1] == "open"
     stricter = find_verdicts(records, "paper")
     assert stricter["paper", "latents' F1, matrix"][-1] == "missed so far"
@@ -289,6 +372,17 @@ def test_samples_bar_looks_at_one_thousand_samples():
     assert verdicts["samples", "latents' F1 at n = 1000, each dataset"][-1] == "met so far"
     precision = verdicts["samples", "latents' precision, each dataset and n"]
     assert precision[1:] == ["0.7 (or, 5000)", "2", "missed so far"]
+
+
+@pytest.mark.parametrize(("right", "verdict"), [(19, "met"), (18, "missed")])
+def test_paper_bar_counts_true_graphs(right, verdict):
+    cases = bench.plan_cases(["paper"])
+    records = [make_record(dataset=case.dataset, seed=case.seed) for case in cases]
+    for number, record in enumerate(records):
+        record["scores"]["shd"] = 0 if number < right else 2
+    assert (
+        find_verdicts(records)["paper", "share of runs with the true graph, SHD 0"][-1] == verdict
+    )
 
 
 def test_failed_run_keeps_a_bar_from_being_met():
@@ -326,6 +420,8 @@ def test_runs_of_other_source_are_told():
     ("words", "message"),
     [
         (["--suite", "papers"], "--suite must be of paper, samples"),
+        (["--first", "-1"], "--first must be at least 0, got -1"),
+        (["--strategy", "rin"], "invalid choice: 'rin'"),
         (["--jobs", "0"], "--jobs must be at least 1, got 0"),
         (["--trials", "1"], "trials must be a whole number of at least 2, got 1"),
         (["--seeds", "ten"], "invalid literal"),
