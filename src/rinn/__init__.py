@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from rinn.config import NetSettings as NetSettings
     from rinn.config import RunSettings as RunSettings
     from rinn.config import Trial as Trial
-    from rinn.consensus import measure_effects as measure_effects
-    from rinn.consensus import read_consensus as read_consensus
     from rinn.errors import InputError as InputError
     from rinn.estimators import DBN as DBN
     from rinn.estimators import DM as DM
@@ -78,6 +76,8 @@ if TYPE_CHECKING:
     from rinn.simulation import make_dataset as make_dataset
     from rinn.simulation import write_simulation as write_simulation
     from rinn.strategies import plan_trials as plan_trials
+    from rinn.structure import estimate_effects as estimate_effects
+    from rinn.structure import learn_graph as learn_graph
     from rinn.tci import TciSettings as TciSettings
     from rinn.tci import as_events as as_events
     from rinn.tci import find_drivers as find_drivers
@@ -109,8 +109,8 @@ _HOMES = {
     "select_accurate": "selection",
     "select_nearest": "selection",
     "map_net": "maps",
-    "measure_effects": "consensus",
-    "read_consensus": "consensus",
+    "estimate_effects": "structure",
+    "learn_graph": "structure",
     "score_protocol": "scoring",
     "score_graph": "matching",
     "modify_graph": "causal",

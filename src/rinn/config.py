@@ -25,6 +25,7 @@ KEPT = 20  # networks that the graph is read from
 MIN_NETWORKS = 8  # with fewer no edge is reported
 FEW_NETWORKS = 16  # with fewer edges are lost or wrong on the paper's data 1-4
 NEAREST = 10  # networks of the paper's protocol
+EFFECTS = ("auto", "network", "regression", "corrected")
 SELECTIONS = ("accurate", "paper")
 MOST = 2**32 - 1  # of every whole number; a seed of NumPy or scikit-learn is no larger
 MOST_TRIALS, MOST_EPOCHS, MOST_ROUNDS = 100_000, 10_000_000, 10_000
@@ -157,8 +158,10 @@ class RunSettings:
     `trials` is the number of networks; None means as many as the budget has. `select` says which
     of them the graph is read from: the `keep` that predict best (accurate), or the ten nearest to
     the origin of loss and size, as in the paper. `null` counts the searches on permuted outputs
-    that say how much is chance. The two alphas are those of the strategy dm; None searches the
-    published grid.
+    that say how much is chance. `effects` says what the graph is read from (`estimate_effects`),
+    `direct` whether inputs may act on outputs themselves, `effects_only` that the covariance of the
+    outputs plays no part, `bootstraps` how many resamples of the rows say how sure each edge is.
+    The two alphas are those of the strategy dm; None searches the published grid.
     """
 
     strategy: str = "rinn"
@@ -170,6 +173,10 @@ class RunSettings:
     keep: int = KEPT
     select: str = "accurate"
     null: int = 0
+    effects: str = "auto"
+    direct: bool = True
+    effects_only: bool = False
+    bootstraps: int = 50
     alpha_pc: float | None = None
     alpha_sober: float | None = None
 
@@ -177,6 +184,8 @@ class RunSettings:
         _check_choice("budget", self.budget, BUDGETS)
         _check_choice("loss", self.loss, LOSSES)
         _check_choice("select", self.select, SELECTIONS)
+        _check_choice("effects", self.effects, EFFECTS)
+        check_number("bootstraps", self.bootstraps, 0, MOST_ROUNDS)
         check_number("seed", self.seed, 0)
         check_number("keep", self.keep, 1)
         check_number("null", self.null, 0, MOST_ROUNDS)

@@ -23,14 +23,16 @@ Pattern = frozenset[int]
 
 @dataclass(frozen=True)
 class LatentGraph:
-    """The graph that is drawn, and all that was found, drawn or not.
+    """The graph that is reported, and all candidates, reported or not.
 
-    Latents that are not drawn are named U1, U2 ... in `doubtful`, which holds the drawn part too.
-    Its edges come from several searches, which may contradict each other: it may have cycles.
+    Latents that are not reported are named U1, U2 ... in `doubtful`, which holds the reported part
+    too. Its edges come from several searches, which may contradict each other: it may have cycles.
+    `fit` is a test of whether the graph explains the effects: chi2, df and p.
     """
 
     graph: nx.DiGraph
     doubtful: nx.DiGraph
+    fit: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)

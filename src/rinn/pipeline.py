@@ -13,16 +13,6 @@ import pandas as pd
 from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
-from rinn.consensus import (
-    Influence,
-    measure_effects,
-    read_consensus,
-    read_informed,
-    regress_effects,
-    wants_regression,
-)
-from rinn.consensus.effects import Effects
-from rinn.consensus.support import make_support_test
 from rinn.errors import InputError, TrainingError
 from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
 from rinn.graph import LatentGraph, vote_graph
@@ -45,6 +35,16 @@ from rinn.strategies import (
     find_strategy,
     plan_trials,
 )
+from rinn.structure import (
+    Effects,
+    GraphSettings,
+    Influence,
+    estimate_effects,
+    learn_graph,
+    learn_informed,
+)
+from rinn.structure.effects import REGRESSION
+from rinn.structure.heldout import make_support_test
 
 
 @dataclass(frozen=True)
@@ -226,16 +226,17 @@ def conclude(
     if not len(map_trained(kept[0]).inputs):
         views = [view_net(net, problem) for net in kept]
         return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
-    wide = wants_regression(problem)
-    effects = regress_effects(problem) if wide else measure_effects(kept, problem)
-    effects = replace(effects, test=make_support_test(problem, () if wide else kept))
+    effects = estimate_effects(problem, kept, settings.effects)
+    by_regression = effects.source == REGRESSION
+    effects = replace(effects, test=make_support_test(problem, () if by_regression else kept))
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
+    how = GraphSettings(settings.bootstraps, settings.direct, settings.effects_only)
     if knowledge:
         prior = resolve(knowledge, data).prior
-        latent, influence = read_informed(effects, *names, prior, seed=seed)
+        latent, influence = learn_informed(effects, *names, prior, seed=seed, settings=how)
     else:
-        latent = read_consensus(effects, *names, seed=seed)
-    networks = None if wide else int(np.isfinite(loss).sum())
+        latent = learn_graph(effects, *names, seed=seed, settings=how)
+    networks = None if by_regression else int(np.isfinite(loss).sum())
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None
     found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)
@@ -369,7 +370,7 @@ def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
         The table of effects.csv, in units of the sampling error; the column of the names has no
         name itself, so that no output can be taken for it.
     """
-    values = pd.DataFrame(effects.all.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
+    values = pd.DataFrame(effects.z.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
     values.insert(0, "", list(data.inputs))
     return values
 

@@ -19,7 +19,6 @@ from rinn.cautions import find_cautions
 from rinn.config import RunSettings, Trial
 from rinn.confounding import sum_up_covariates, tabulate_covariates
 from rinn.confounding.telling import COVARIATES
-from rinn.consensus.effects import REGRESSION
 from rinn.curves import CURVES, tabulate_curves
 from rinn.graphfiles import edges_table, write_graph
 from rinn.graphs import collapse
@@ -31,6 +30,7 @@ from rinn.pipeline import Fit, tabulate_activity, tabulate_effects
 from rinn.problem import MANY_INPUTS
 from rinn.records import Data
 from rinn.store import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
+from rinn.structure.effects import REGRESSION
 
 PRIOR = "prior.json"
 MOST_SHOWN = 20  # contradictions that the manifest and the report list

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.chance.records import Null
-from rinn.consensus.influence import DATA, PRIOR
+from rinn.structure.influence import DATA, PRIOR
 
 _DIGITS = 9  # frequencies that differ by less are the same share, rounded on the way
 

@@ -14,11 +14,11 @@ from rinn.chance.counting import find_origin, list_frequencies
 from rinn.chance.records import DECOY_ROUND, Null, NullRound
 from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings, check_number
-from rinn.consensus.influence import DATA, PRIOR
 from rinn.errors import InputError
 from rinn.pipeline import Fit, fit_data, plan_run
 from rinn.records import Data
 from rinn.strategies import Networks, find_strategy
+from rinn.structure.influence import DATA, PRIOR
 
 NETWORKS = 32
 MOST_DECOYS = 50

@@ -25,3 +25,16 @@ def find_basis(design: Float[np.ndarray, "column sample"]) -> Float[np.ndarray, 
     centred = design - design.mean(axis=1, keepdims=True)
     directions, sizes, _ = np.linalg.svd(centred.T, full_matrices=False)
     return directions[:, sizes > SMALLEST * max(sizes.max(initial=0.0), 1e-300)]
+
+
+def project(
+    design: Float[np.ndarray, "column sample"], values: Float[np.ndarray, "row sample"]
+) -> Float[np.ndarray, "row sample"]:
+    """What straight lines in the covariates say of centred values.
+
+    Example:
+        >>> project(np.array([[0.0, 0.0, 1.0, 1.0]]), np.array([[-3.0, -1.0, 1.0, 3.0]]))
+        array([[-2., -2.,  2.,  2.]])
+    """
+    basis = find_basis(design)
+    return values @ basis @ basis.T

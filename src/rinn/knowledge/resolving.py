@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rinn.cells import quote, quote_some
-from rinn.consensus.prior import ANY_LEVEL, Prior, make_prior
 from rinn.errors import InputError, suggest
 from rinn.knowledge.sources import Knowledge
 from rinn.knowledge.statements import Statement
 from rinn.records import Data
+from rinn.structure.prior import ANY_LEVEL, Prior, make_prior
 
 MOST_OF_A_SIDE = 0.5  # a set with more of the inputs than this says nothing of any two
 FEWEST_MEMBERS = 2

@@ -12,10 +12,9 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from rinn.cells import quote
-from rinn.consensus.evidence import find_noise, weigh_effects
-from rinn.consensus.smallest import LEAST_PRICE
 from rinn.errors import InputError, suggest
 from rinn.store import load_manifest, read_columns
+from rinn.structure.constants import PENALTY
 from rinn.tables import load_table
 
 EFFECTS = "effects.csv"
@@ -77,8 +76,8 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
 
     The cosine is 1 for inputs that do the same, whatever their strength, -1 for those that do the
     opposite, and 0 for those that have nothing in common. That of an input without effect would
-    be one of noise: an input counts as acting where the evidence for one of its effects is worth
-    the price of an edge, the rule by which a graph is read (see `find_smallest`).
+    be one of noise: an input counts as acting where one of its effects would pay for an edge of the
+    graph (see `find_structure`).
 
     Args:
         effects: in units of their sampling error, with signs.
@@ -103,14 +102,12 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
             f"effects must be finite numbers with a row for each of the {len(inputs)} inputs, got "
             f"the shape {effects.shape}"
         )
-    noise = find_noise(effects)
-    price = max(LEAST_PRICE, 0.5 * float(np.log(max(effects.size, 1))))
-    acts = np.asarray((weigh_effects(effects, noise) > price).any(axis=1))
+    acts = np.asarray((effects**2 > PENALTY * np.log(max(effects.size, 8))).any(axis=1))
     size = np.where(acts, np.linalg.norm(effects, axis=1), np.nan)
     cosine = np.clip(effects @ effects.T / np.outer(size, size), -1.0, 1.0)
     np.fill_diagonal(cosine, np.where(acts, 1.0, np.nan))
     # The slope of the cosine along one signature has the length sqrt(1 - cosine^2) / its size.
-    each = (noise / size) ** 2
+    each = (1 / size) ** 2
     error = np.sqrt((1 - cosine**2) * (each[:, None] + each[None]))
     return Similarity(tuple(inputs), cosine, error, acts)
 
@@ -118,7 +115,7 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
 def load_effects(
     run: str | os.PathLike[str],
 ) -> tuple[Float[np.ndarray, "input output"], tuple[str, ...]]:
-    """Read what each input of a run does to each output, as its networks showed it.
+    """Read what each input of a run does to each output.
 
     Args:
         run: a finished run folder.

@@ -9,7 +9,6 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from rinn.consensus.influence import PRIOR, STATED
 from rinn.graphfiles import ORIGIN
 from rinn.report.layout import (
     LABEL,
@@ -22,6 +21,7 @@ from rinn.report.layout import (
     layout_info,
 )
 from rinn.report.markup import Markup, clip, count, element, svg
+from rinn.structure.influence import PRIOR, STATED
 
 DOT = 5.0
 LATENT_LETTERS = 7

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rinn.consensus.reading import LINE
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
 from rinn.report.graphdrawing import draw_graph, list_edges
 from rinn.report.layout import layout_info
 from rinn.report.markup import Markup, count, element, join, key, paragraph
 from rinn.show import say_comparison
+from rinn.structure.constants import MIN_FREQUENCY as LINE
 
 BUTTONS = (
     ("in", "+", "Zoom in"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rinn.consensus.influence import PRIOR, STATED
 from rinn.graphfiles import ORIGIN
 from rinn.report.contents import Contents
 from rinn.report.markup import Markup, clip, element, join, list_names, paragraph, table
+from rinn.structure.influence import PRIOR, STATED
 
 MEANING = (
     "Frequencies are those of searches that all knew this. In edges.csv origin says what an edge "

@@ -11,7 +11,6 @@ import pandas as pd
 
 from rinn.causal.latents import explain_latents
 from rinn.cohorts import TrainedNet
-from rinn.consensus.influence import DATA, PRIOR, STATED
 from rinn.evaluation import map_trained
 from rinn.graphfiles import ORIGIN
 from rinn.graphs import by_role
@@ -20,6 +19,7 @@ from rinn.report.heatmaps import find_living
 from rinn.report.latents import latent_effects, say_units
 from rinn.report.markup import UNPRINTABLE, Markup, clip, element
 from rinn.report.networks import describe_net
+from rinn.structure.influence import DATA, PRIOR, STATED
 
 FULL = 127  # of a cell's colour
 BINS = 24

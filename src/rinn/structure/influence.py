@@ -1,4 +1,4 @@
-"""A graph read with prior knowledge, and which of it the data alone would have shown."""
+"""A graph learned with prior knowledge, and which of it the data alone would have shown."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import networkx as nx
 import numpy as np
 
 from rinn.cells import quote
-from rinn.consensus.effects import Effects
-from rinn.consensus.evidence import find_noise, weigh_effects
-from rinn.consensus.prior import Prior
-from rinn.consensus.reading import Reading, match_latents, read_searches
 from rinn.graph import LatentGraph
+from rinn.structure.consensus import Reading, read_resamples
+from rinn.structure.constants import MIN_OVERLAP, PENALTY
+from rinn.structure.effects import Effects
+from rinn.structure.prior import MUST, Prior
+from rinn.structure.records import GraphSettings
 
 AGAINST = 3.0  # log odds: the data speak clearly against what was said
 MOST_LISTED = 200
@@ -110,46 +111,38 @@ class Influence:
         return words
 
 
-def read_informed(
+def learn_informed(
     effects: Effects,
     inputs: Sequence[str],
     outputs: Sequence[str],
     prior: Prior,
     *,
     seed: int = 0,
+    settings: GraphSettings | None = None,
 ) -> tuple[LatentGraph, Influence]:
-    """Read a graph with and without prior knowledge, and say what owes its place to it.
+    """Learn a graph with and without prior knowledge, and say what owes its place to it.
 
     Args:
-        effects: of the networks.
+        effects: what the inputs do, and the samples.
         inputs: names.
         outputs: names.
         prior: what is known of them.
-        seed: of the shaking.
+        seed: of the resamples.
+        settings: of the search.
 
     Returns:
-        The graph as `read_consensus` gives it. Its edges also have `origin`: "data" where the graph
+        The graph as `learn_graph` gives it. Its edges also have `origin`: "data" where the graph
         without the prior joins the two as well (for an edge that is not drawn: where some search
         does), "prior" where it does not, "stated" where the prior says that an input must reach an
         output and no latent found often enough joins the two; and `frequency_without`, the share
         of searches without the prior. And what the prior did.
-
-    Example:
-        >>> from rinn.consensus.prior import make_prior
-        >>> strong = np.array([[9.0, 8.0, 9.0, 0.1], [0.2, 0.1, 0.0, 0.3]])
-        >>> prior = make_prior(2, 4)
-        >>> prior.order[1, 3] = 1
-        >>> effects = Effects(strong, strong[None], np.ones(4), (0,))
-        >>> latent, did = read_informed(effects, ["a", "b"], ["w", "x", "y", "z"], prior)
-        >>> did.stated, latent.graph.edges["b", "z"]["origin"], latent.graph.edges["a", "L1"]
-        ((('b', 'z'),), 'stated', {'frequency': 1.0, 'frequency_without': 1.0, 'origin': 'data'})
     """
-    found = read_searches(effects, inputs, outputs, seed, prior)
-    without = read_searches(effects, inputs, outputs, seed)
+    found = read_resamples(effects, inputs, outputs, seed, prior, settings)
+    without = read_resamples(effects, inputs, outputs, seed, None, settings)
     _mark_origins(found, without)
     stated = _draw_stated(found, without, inputs, outputs, prior)
     now, before = (_list_pairs(one.latent.graph, inputs, outputs) for one in (found, without))
-    own = weigh_effects(effects.all, find_noise(effects.all))
+    own = _find_evidence(effects.z)
     graph, plain = found.latent.graph, without.latent.graph
     lone = [n for n in inputs if plain.out_degree(n) and not graph.out_degree(n)]
     owed = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
@@ -168,10 +161,7 @@ def read_informed(
 
 def _mark_origins(found: Reading, without: Reading) -> None:
     """Say of every edge whether the graph without prior knowledge has it too, and how often."""
-    own = list(found.patterns.values())
-    match = match_latents(list(without.patterns.values()), own)
-    there = {pattern: name for name, pattern in without.patterns.items()}
-    twin = {name: there[match[p]] for name, p in found.patterns.items() if p in match}
+    twin = _match_names(found, without)
     drawn = without.latent.graph
     below = {node: nx.descendants(drawn, node) for node in drawn}
     for graph in (found.latent.graph, found.latent.doubtful):
@@ -182,6 +172,27 @@ def _mark_origins(found: Reading, without: Reading) -> None:
             too = ends[1] in below.get(ends[0], ()) if is_drawn else share > 0
             values["frequency_without"] = share
             values["origin"] = DATA if too else PRIOR
+
+
+def _match_names(found: Reading, without: Reading) -> dict[str, str]:
+    """The latent without prior knowledge that reaches most of the same outputs, if half of them."""
+    pairs = sorted(
+        (-len(one & other) / len(one | other), name, twin)
+        for name, one in found.outputs.items()
+        for twin, other in without.outputs.items()
+        if len(one & other) >= MIN_OVERLAP * len(one | other)
+    )
+    match: dict[str, str] = {}
+    for _, name, twin in pairs:
+        if name not in match and twin not in match.values():
+            match[name] = twin
+    return match
+
+
+def _find_evidence(z: np.ndarray) -> np.ndarray:
+    """Log odds of an effect: half of what it lowers the score by with the penalty of an edge."""
+    penalty = PENALTY * np.log(max(z.size, 8))
+    return np.clip((z**2 - penalty) / 2, -MUST, MUST)
 
 
 def _find_twin(node: str, graph: nx.DiGraph, twin: dict[str, str]) -> str:

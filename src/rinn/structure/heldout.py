@@ -9,18 +9,22 @@ effects that depend on other inputs count too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 from scipy import stats
 
 from rinn.cohorts import TrainedNet
-from rinn.consensus.effects import move_inputs
-from rinn.consensus.permuted import SetTest, make_set_test
-from rinn.evaluation import predict_net
+from rinn.evaluation import on_cpu, predict_net
+from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.redundant import Weights
 from rinn.problem import Problem, add_offset
+from rinn.structure.settest import SetTest, make_set_test
 
 GRID = 9  # values that an input that is not 0/1 is moved to
 MAX_SAMPLES = 2000  # held out
@@ -169,6 +173,23 @@ def _weigh_grid(
     return weights / len(seen)
 
 
+def move_inputs(
+    nets: Sequence[TrainedNet],
+    x: Float[np.ndarray, "input sample"],
+    which: np.ndarray,
+    low: Float[np.ndarray, "*move"],
+    high: Float[np.ndarray, "*move"],
+) -> Float[np.ndarray, "move output sample"]:
+    """What the mean network gives with an input at `high` less with it at `low`, move by move."""
+    low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
+    total: np.ndarray | float = 0.0
+    with on_cpu():
+        for net in nets:
+            moved = np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
+            total = total + moved.astype(np.float64)
+    return np.asarray(total / len(nets))
+
+
 def make_support_test(problem: Problem, nets: Sequence[TrainedNet] = ()) -> SupportTest:
     """Make both tests, or the first alone where there are no networks.
 
@@ -180,3 +201,32 @@ def make_support_test(problem: Problem, nets: Sequence[TrainedNet] = ()) -> Supp
         The test.
     """
     return SupportTest(make_set_test(problem), HeldOutTest(nets, problem) if nets else None)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _move(
+    activation: str,
+    weights: Weights,
+    x: Float[Array, "input sample"],
+    which: Array,
+    low: Float[Array, " move"],
+    high: Float[Array, " move"],
+) -> Float[Array, "move output sample"]:
+    """The outputs with an input at `high` less those with it at `low`, for each of `which`."""
+    readers = weights.inputs.shape[0]
+    at_rest = jnp.einsum("lhi,is->lhs", weights.inputs, x)
+    phi = ACTIVATIONS[activation]
+
+    def run(i: Array, value: Array) -> Float[Array, "output sample"]:
+        change = value - x[i]  # [sample]
+        h = jnp.zeros(())
+        for layer in range(weights.bias.shape[0]):
+            z = weights.bias[layer][:, None]
+            if layer < readers:
+                z = z + at_rest[layer] + weights.inputs[layer, :, i][:, None] * change
+            if layer:
+                z = z + weights.hidden[layer - 1] @ h
+            h = phi(z)
+        return weights.output @ h  # the bias is the same on both sides
+
+    return jax.vmap(lambda i, a, b: run(i, b) - run(i, a))(which, low, high)

@@ -1,4 +1,4 @@
-"""What is known of inputs and outputs before the data speak, as numbers that a search can use."""
+"""Prior knowledge of inputs and outputs as log odds that are added to the score of a graph."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from rinn.consensus.evidence import MOST
+from rinn.structure.records import Structure
 
-MUST = MOST  # log odds: as sure as the clearest effect that data can show
+MUST = 15.0  # log odds: as sure as a very clear effect
 NEVER = -1e4  # more than all else together can pay for
 ANY_LEVEL = 1_000_000
 
@@ -24,7 +24,7 @@ class Prior:
         odds: log odds to add to the evidence that an input reaches an output.
         order: 1 where an input must reach an output, -1 where it must not, 0 elsewhere.
         inputs_alike: log odds that two inputs share a latent: where they do, each of their edges to
-            it is cheaper by half of this (below 0, one is dearer); symmetric, 0 on the diagonal.
+            it gains half of this (below 0, the two together lose it); symmetric, 0 on the diagonal.
         outputs_alike: the same for two outputs and the edges of a latent to them.
         lowest: the least level of a latent that each input may act on. A latent of level 1 acts on
             outputs alone; any other is one above the highest latent that it acts on.
@@ -49,48 +49,46 @@ class Prior:
         """Whether some input is limited to some levels."""
         return bool((self.lowest > 1).any() or (self.highest < ANY_LEVEL).any())
 
-    @property
-    def company(self) -> Float[np.ndarray, " input"]:
-        """The most that each input can gain by sharing a latent."""
-        if not self.inputs_alike.size:
-            return np.zeros(len(self.inputs_alike))
-        return np.maximum(self.inputs_alike.max(axis=1), 0.0) / 2
-
     def speaks_for(self, row: int, outputs: Sequence[int]) -> bool:
         """Whether something is known that makes it more likely that an input reaches outputs."""
         parts = (self.odds[row, outputs], self.order[row, outputs], self.inputs_alike[row])
         return any(bool((part > 0).any()) for part in parts)
 
-    def add(self, evidence: Float[np.ndarray, "input output"]) -> Float[np.ndarray, "input output"]:
-        """Add what is known to what the data say.
+    def count_log_odds(self, graph: Structure) -> float:
+        """Count the log odds of a graph by what is known.
 
-        Args:
-            evidence: log odds by the data alone.
-
-        Returns:
-            Log odds; where something is ordered, the data have no say.
+        Each pair that a graph joins counts with its log odds. An input counts half of the log odds
+        of the partner on one of its latents that it most likely shares one with; two that are
+        said to be apart count theirs in full where they share one. The same holds for outputs.
 
         Example:
-            >>> prior = make_prior(1, 3)
-            >>> prior.order[0, :2] = 1, -1
-            >>> prior.odds[0, 2] = 2.0
-            >>> prior.add(np.array([[-4.0, 9.0, 1.0]]))
-            array([[ 1.5e+01, -1.0e+04,  3.0e+00]])
+            >>> from rinn.structure.records import make_structure
+            >>> edges = np.zeros((2, 2), bool)
+            >>> edges[0, 1] = True
+            >>> prior = make_prior(1, 1)
+            >>> prior.odds[0, 0] = 2.0
+            >>> prior.count_log_odds(make_structure(edges, 1, 1))
+            2.0
         """
-        known = np.where(self.order > 0, MUST, evidence + self.odds)
-        return np.asarray(np.where(self.order < 0, NEVER, known))
+        inputs = len(self.odds)  # products of inputs come after them
+        joined = graph.reach[:inputs, graph.first_output :]
+        odds = np.where(self.order > 0, MUST, np.where(self.order < 0, NEVER, self.odds))
+        total = float(odds[joined].sum())
+        nodes = list(graph.latent_nodes)
+        total += _count_shared(self.inputs_alike, graph.edges[:inputs, nodes])
+        total += _count_shared(self.outputs_alike, graph.edges[nodes, graph.first_output :].T)
+        return total + (self._count_levels(graph) if self.has_levels else 0.0)
 
-    def take(self, rows: np.ndarray, columns: np.ndarray) -> Prior:
-        """The part of it that speaks of some inputs and outputs, by their places."""
-        pairs = np.ix_(rows, columns)
-        return Prior(
-            self.odds[pairs],
-            self.order[pairs],
-            self.inputs_alike[np.ix_(rows, rows)],
-            self.outputs_alike[np.ix_(columns, columns)],
-            self.lowest[rows],
-            self.highest[rows],
-        )
+    def _count_levels(self, graph: Structure) -> float:
+        """What inputs on latents outside their levels cost."""
+        nodes = list(graph.latent_nodes)
+        inner = graph.edges[np.ix_(nodes, nodes)]
+        level = np.ones(len(nodes), int)
+        for _ in nodes:
+            level = np.array([1 + max([0, *level[below]]) for below in inner])
+        edges = graph.edges[: len(self.odds), nodes]
+        wrong = (level < self.lowest[:, None]) | (level > self.highest[:, None])
+        return NEVER * float((edges & wrong).sum())
 
     def fingerprint(self) -> str:
         """SHA-256 of all its numbers: the same for files that say the same."""
@@ -125,3 +123,13 @@ def make_prior(inputs: int, outputs: int) -> Prior:
         lowest=np.ones(inputs, int),
         highest=np.full(inputs, ANY_LEVEL),
     )
+
+
+def _count_shared(
+    alike: Float[np.ndarray, "node node"], edges: Bool[np.ndarray, "node latent"]
+) -> float:
+    """Log odds of nodes that share a latent."""
+    if not alike.any():
+        return 0.0
+    shared = np.where(edges.astype(int) @ edges.T > 0, alike, 0.0)
+    return float(np.maximum(shared, 0.0).max(axis=1).sum() + np.minimum(shared, 0.0).sum()) / 2

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from rinn.consensus.adjusted import project
+from rinn.confounding.directions import project
 from rinn.problem import Problem
 
 PERMUTATIONS = 1000

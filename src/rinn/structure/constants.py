@@ -1,0 +1,45 @@
+"""The tuned constants of the graph, each with its reason and the data it was set on.
+
+"Development graphs" are random graphs and draws of the paper's datasets whose seeds are used in no
+reported figure (`make_dataset` with seeds 100 to 107 and 91000 to 91105).
+"""
+
+# Score (score.py). An edge must lower the misfit by `PENALTY` log(inputs x outputs): twice the log
+# of the number of pairs is what the largest of as many chi-squares of pure noise comes to.
+PENALTY = 2.0
+# A direct edge from an input to an output counts as 1.3 edges, so that one input with four outputs
+# and more acts through a latent, and with up to three directly.
+DIRECT = 1.3
+# A latent without inputs of its own counts as so many edges more. The paper's graph has a tie:
+# three outputs below two latents cost six edges, and five with a latent between. Development
+# graphs: with 0 the paper's tie is lost, with 3 true latents of two parents and three children.
+NO_INPUT = 2.0
+# Root mean square error of approximation of the residual covariance (Browne and Cudeck 1992: 0.05
+# is a close fit): how far a right graph may be from the covariance of outputs that are not linear.
+RMSEA = 0.05
+
+# Search (search.py).
+SWEEPS = 6  # over all moves; development graphs need two to four
+MAX_TRIALS = 4  # edges that are fitted before the best is taken
+MAX_INSERTS = 12  # new latents that are fitted at a time
+MAX_SWAPS = 15  # edges that are taken out on trial
+MAX_RANKED = 300  # edges whose gain is found exactly
+HOPELESS = 12.0  # in penalties: a graph without a latent may be so much worse before it is improved
+MIN_COSINE = 0.5  # of the effects of two latents that may be merged
+MIN_ROW_COSINE = 0.3  # of the effects of two inputs that may share a latent
+ANGLE = 0.25  # radians: weights of two parents this close in ratio are proportional
+
+# Bootstrap and report (consensus.py).
+BOOTSTRAPS = 50
+MIN_FREQUENCY = 0.5  # of a reported latent
+MIN_OVERLAP = 0.5  # Jaccard overlap of the outputs of latents that count as the same
+LEVEL = 0.01  # of the test that a latent's effects are more than chance, for all inputs together
+INPUT_LEVEL = 0.05  # of the same test for each further input of a latent
+
+# Effects (effects.py).
+SAMPLES_PER_INPUT = 3  # with fewer samples, effects are marginal: no input is held fixed
+MAX_FEATURED = 60  # inputs: with more, products of inputs are not tested
+FEATURE_LEVEL = 0.01  # for all products together
+MIN_RESIDUAL = (
+    0.01  # of an output's variance: networks that predict exactly are not believed further
+)

@@ -1,0 +1,275 @@
+"""What each input does to each output: by regression, by networks, or by networks corrected.
+
+The corrected estimate is the mean effect of the networks plus a regression of their residuals on
+the inputs (one-step correction: Chernozhukov et al. 2018). Both parts are one regression of the
+outcomes
+
+    y* = y - f(x) + x' a,
+
+where f is the mean network, cross-fitted where it was not trained, and a are its average effects:
+what networks shrink is put back, and what they explain is no noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.cohorts import TrainedNet
+from rinn.confounding.directions import find_basis
+from rinn.evaluation import predict_net
+from rinn.problem import Problem, add_offset, is_large
+from rinn.structure import constants as c
+from rinn.structure.records import Moments
+from rinn.structure.regression import Sample, add_products, estimate_moments
+
+NETWORK, REGRESSION, CORRECTED = "network", "regression", "corrected"
+ROWS = 256  # samples at which inputs of networks are moved
+LEVELS = 5  # values that an input that is not 0/1 is moved over
+BLOCK = 2_000_000  # values of moved inputs at a time
+BETTER = 2.0  # standard errors by which networks must predict better than a regression
+
+
+class Test(Protocol):
+    """Tells the effects of one input on some outputs from chance."""
+
+    def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
+        """The p-value; it need not be exact below `level`."""
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Effects of inputs on outputs, and the samples that they were estimated from.
+
+    Attributes:
+        z: effects in units of their standard error; where a product or square of an input has a
+            clearer one, that.
+        sample: the rows, for the bootstrap.
+        moments: what the score reads, products of inputs included.
+        source: network, regression or corrected.
+        test: tells effects from chance.
+    """
+
+    z: Float[np.ndarray, "input output"]
+    sample: Sample = field(repr=False)
+    moments: Moments = field(repr=False)
+    source: str = REGRESSION
+    test: Test | None = field(default=None, repr=False, compare=False)
+
+
+def estimate_effects(
+    problem: Problem,
+    nets: Sequence[TrainedNet] = (),
+    source: str = "auto",
+    test: Test | None = None,
+) -> Effects:
+    """Estimate what each input does to each output, all other inputs held fixed.
+
+    Binary outputs and counts are on their own scale: effects are differences of probabilities and
+    means. Covariates are regressed out of inputs and outputs.
+
+    Args:
+        problem: the data; test samples are not looked at.
+        nets: trained networks; without any, and with fewer than three samples for each input, the
+            effects are a regression's.
+        source: network, regression or corrected; auto takes corrected where networks predict
+            samples they were not trained on better than a regression, and regression elsewhere.
+        test: passed on.
+
+    Returns:
+        The effects.
+
+    Example:
+        >>> from rinn.problem import make_problem
+        >>> from rinn.records import Data
+        >>> x = np.random.default_rng(0).normal(size=(1000, 2))
+        >>> noise = np.random.default_rng(1).normal(size=(1000, 1))
+        >>> data = Data(x, x[:, :1] + noise, ("a", "b"), ("y",))
+        >>> estimate_effects(make_problem(data)).z.round(0)
+        array([[29.],
+               [ 1.]])
+    """
+    rows = np.sort(problem.seen)
+    plain = _take_sample(problem, rows)
+    is_joint = len(rows) >= c.SAMPLES_PER_INPUT * len(problem.x)
+    groups = _group_nets(nets, problem) if source != REGRESSION and is_joint else {}
+    if not groups:
+        source = REGRESSION
+    elif source == "auto":
+        is_better = not is_large(problem) and _compare_networks(groups, problem) > BETTER
+        source = CORRECTED if is_better else REGRESSION
+    sample = plain if source == REGRESSION else _correct(plain, groups, problem, rows, source)
+    moments = estimate_moments(sample)
+    more = add_products(sample, moments, plain.y)
+    if more is not sample:
+        sample = more if source == REGRESSION else _correct_products(more, plain)
+        moments = estimate_moments(sample)
+    return Effects(_find_z(sample, moments), sample, moments, source, test)
+
+
+def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
+    x, y = (table[:, rows].T.astype(np.float64) for table in (problem.x, problem.y))
+    observed = None if problem.known is None else problem.known[:, rows].T
+    x, y, covariates = _regress_out(problem, rows, x), _centre(y, observed), 0
+    if problem.adjustment is not None:
+        covariates = find_basis(problem.adjustment.design[:, rows]).shape[1]
+        y = _centre(_regress_out(problem, rows, y), observed)
+    return Sample(x, y, observed, covariates, tuple((i,) for i in range(x.shape[1])))
+
+
+def _regress_out(problem: Problem, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values about their mean, without what covariates say of them."""
+    values = values - values.mean(axis=0)
+    if problem.adjustment is None:
+        return values
+    basis = find_basis(problem.adjustment.design[:, rows])
+    return np.asarray(values - basis @ (basis.T @ values))
+
+
+def _centre(values: np.ndarray, observed: np.ndarray | None) -> np.ndarray:
+    if observed is None:
+        return np.asarray(values - values.mean(axis=0))
+    count = np.maximum(observed.sum(axis=0), 1)
+    return np.asarray((values - (values * observed).sum(axis=0) / count) * observed)
+
+
+def _group_nets(nets: Sequence[TrainedNet], problem: Problem) -> dict[int, list[TrainedNet]]:
+    """The networks of each split."""
+    found = {
+        split: [net for net in nets if net.trial.split == split]
+        for split in range(len(problem.splits))
+    }
+    return {split: own for split, own in found.items() if own}
+
+
+def _predict(
+    nets: Sequence[TrainedNet], split: int, problem: Problem, x: np.ndarray, rows: np.ndarray
+) -> Float[np.ndarray, "sample output"]:
+    """What the mean network of a split expects of the outputs, in the problem's units."""
+    total: np.ndarray | float = 0.0
+    for net in nets:
+        raw = add_offset(problem, split, rows, predict_net(net, x).astype(np.float64))
+        total = total + problem.likelihood.expect(raw)
+    return np.asarray(total).T / len(nets)
+
+
+def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> float:
+    """By how many standard errors networks predict validation samples better than a regression."""
+    gains = []
+    for split, nets in groups.items():
+        train, held = np.sort(problem.splits[split].train), problem.splits[split].validation
+        fitted = _take_sample(problem, train)
+        slopes = estimate_slopes(fitted)
+        validation = _take_sample(problem, held)
+        found = _predict(nets, split, problem, problem.x[:, held], held)
+        truth = problem.y[:, held].T.astype(np.float64)
+        spread = np.maximum(fitted.y.std(axis=0), 1e-9)
+        known = 1.0 if problem.known is None else problem.known[:, held].T
+        plain = ((validation.y - validation.x @ slopes) / spread) ** 2
+        own = truth - found
+        own = ((own - own.mean(axis=0)) / spread) ** 2
+        gains.append(((plain - own) * known).sum(axis=1))
+    gain = np.concatenate(gains)
+    return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
+
+
+def estimate_slopes(sample: Sample) -> Float[np.ndarray, "input output"]:
+    """Least squares of the outcomes on the inputs, in their own units."""
+    inverse = np.linalg.pinv(sample.x.T @ sample.x, rcond=1e-9, hermitian=True)
+    return np.asarray(inverse @ (sample.x.T @ sample.y))
+
+
+def _correct(
+    plain: Sample,
+    groups: dict[int, list[TrainedNet]],
+    problem: Problem,
+    rows: np.ndarray,
+    source: str,
+) -> Sample:
+    """Outcomes whose regression gives the networks' effects, corrected or not."""
+    predicted = {
+        split: _predict(nets, split, problem, problem.x[:, rows], rows)
+        for split, nets in groups.items()
+    }
+    mean = np.mean(list(predicted.values()), axis=0)
+    is_held = np.zeros(len(rows), bool)
+    for split, own in predicted.items():
+        held = np.isin(rows, problem.splits[split].validation)
+        mean[held] = own[held]
+        is_held |= held
+    left = _regress_out(problem, rows, problem.y[:, rows].T.astype(np.float64) - mean)
+    left = _centre(left, plain.observed)
+    fitted = plain.x @ estimate_slopes(Sample(plain.x, left, None, 0, plain.owners))
+    noise = left - fitted
+    # Residuals of samples that networks were trained on are too small.
+    squares = noise**2
+    inflation = squares[is_held].mean(axis=0) / np.maximum(squares[~is_held].mean(axis=0), 1e-12)
+    noise = noise * np.sqrt(np.clip(inflation, 1.0, 4.0))
+    slopes = np.mean([_move(nets, s, problem) for s, nets in groups.items()], axis=0)
+    outcomes = plain.x @ slopes + noise + (fitted if source == CORRECTED else 0.0)
+    outcomes = _centre(outcomes, plain.observed)
+    return Sample(plain.x, outcomes, plain.observed, plain.covariates, plain.owners)
+
+
+def _move(
+    nets: Sequence[TrainedNet], split: int, problem: Problem
+) -> Float[np.ndarray, "input output"]:
+    """The average slope of the mean network along each input, over several of its values."""
+    seen = np.sort(problem.seen)
+    rows = np.random.default_rng([len(seen), 23]).permutation(seen)[:ROWS]
+    x = problem.x[:, rows]
+    slopes = np.zeros((len(x), len(problem.y)))
+    step = max(1, BLOCK // (LEVELS * x.size))
+    for first in range(0, len(x), step):
+        inputs = range(first, min(first + step, len(x)))
+        levels = [_find_levels(problem.x[i, seen]) for i in inputs]
+        moved = [_set_input(x, i, v) for i, own in zip(inputs, levels, strict=True) for v in own]
+        found = _predict(
+            nets, split, problem, np.concatenate(moved, axis=1), np.tile(rows, len(moved))
+        )
+        means = found.reshape(len(moved), len(rows), -1).mean(axis=1)  # [move, output]
+        start = 0
+        for i, own in zip(inputs, levels, strict=True):
+            part = means[start : start + len(own)]
+            centred = own - own.mean()
+            slopes[i] = centred @ part / max(float(centred @ centred), 1e-12)
+            start += len(own)
+    return slopes
+
+
+def _find_levels(values: np.ndarray) -> np.ndarray:
+    """The values that an input is moved over."""
+    if np.isin(values, (0, 1)).all():
+        return np.array([0.0, 1.0])
+    return np.quantile(values.astype(np.float64), np.linspace(0.1, 0.9, LEVELS))
+
+
+def _set_input(x: np.ndarray, row: int, value: float) -> np.ndarray:
+    moved = x.copy()
+    moved[row] = value
+    return moved
+
+
+def _correct_products(sample: Sample, plain: Sample) -> Sample:
+    """Give outcomes the effects of products of inputs, which networks explain, back."""
+    extra = sample.x[:, plain.x.shape[1] :]
+    own = extra - plain.x @ estimate_slopes(Sample(plain.x, extra, None, 0, ()))
+    missing = plain.y - sample.y
+    slopes = estimate_slopes(Sample(own, missing, None, 0, ()))
+    return Sample(
+        sample.x, sample.y + own @ slopes, sample.observed, sample.covariates, sample.owners
+    )
+
+
+def _find_z(sample: Sample, moments: Moments) -> Float[np.ndarray, "input output"]:
+    every = moments.z
+    count = sum(len(owners) == 1 and owners == (i,) for i, owners in enumerate(sample.owners))
+    found = every[:count].copy()
+    for row, owners in zip(every[count:], sample.owners[count:], strict=True):
+        for i in owners:
+            found[i] = np.where(np.abs(row) > np.abs(found[i]), row, found[i])
+    return found

@@ -1,0 +1,142 @@
+"""What the score reads of the data, and the graph that it scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from rinn.structure.constants import BOOTSTRAPS
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """How a graph is searched for.
+
+    Attributes:
+        bootstraps: how many resamples of the rows.
+        direct: whether inputs may act on outputs directly.
+        effects_only: whether the residual covariance of the outputs plays no part.
+    """
+
+    bootstraps: int = BOOTSTRAPS
+    direct: bool = True
+    effects_only: bool = False
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sufficient statistics of Y given X for linear effects; all columns have variance 1.
+
+    Attributes:
+        samples: n.
+        inputs: covariance of the inputs, [input, input].
+        effects: of each input on each output, the others held fixed, [input, output].
+        residual: covariance of the outputs given the inputs, [output, output].
+    """
+
+    samples: float
+    inputs: Float[np.ndarray, "input input"]
+    effects: Float[np.ndarray, "input output"]
+    residual: Float[np.ndarray, "output output"]
+
+    @cached_property
+    def precision(self) -> Float[np.ndarray, "output output"]:
+        """Inverse of the residual covariance."""
+        return np.linalg.inv(self.residual)
+
+    @cached_property
+    def log_determinant(self) -> float:
+        """Of the residual covariance."""
+        return float(np.linalg.slogdet(self.residual)[1])
+
+    @cached_property
+    def errors(self) -> Float[np.ndarray, "input output"]:
+        """Standard errors of the effects."""
+        own = np.diag(np.linalg.pinv(self.inputs, rcond=1e-9, hermitian=True))
+        return np.sqrt(np.outer(own, np.diag(self.residual)) / self.samples)
+
+    @property
+    def z(self) -> Float[np.ndarray, "input output"]:
+        """Effects in units of their standard error."""
+        return self.effects / np.maximum(self.errors, 1e-300)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A graph over inputs, latents and outputs, in this order, with linear weights.
+
+    Attributes:
+        inputs: how many.
+        latents: how many.
+        outputs: how many.
+        edges: which node acts on which, [node, node], acyclic.
+        weights: 0 where there is no edge.
+        noise: variance of each latent and output given its parents.
+    """
+
+    inputs: int
+    latents: int
+    outputs: int
+    edges: Bool[np.ndarray, "node node"]
+    weights: Float[np.ndarray, "node node"]
+    noise: Float[np.ndarray, " latent_and_output"]
+
+    @property
+    def first_output(self) -> int:
+        """The index of the first output among the nodes."""
+        return self.inputs + self.latents
+
+    @property
+    def latent_nodes(self) -> range:
+        """The indices of the latents among the nodes."""
+        return range(self.inputs, self.first_output)
+
+    @cached_property
+    def reach(self) -> Bool[np.ndarray, "node node"]:
+        """Which node is, or leads to, which."""
+        reached = np.eye(len(self.edges), dtype=np.float32) + self.edges
+        for _ in range(max(1, int(self.latents + 2).bit_length())):
+            reached = np.minimum(reached @ reached, 1)
+        return reached > 0
+
+    @cached_property
+    def totals(self) -> Float[np.ndarray, "node node"]:
+        """The total effect of each node on each: (I - weights)^-1, block by block."""
+        first, last = self.inputs, self.first_output
+        inner = np.linalg.inv(np.eye(self.latents) - self.weights[first:last, first:last])
+        found = np.eye(len(self.weights))
+        found[first:last, first:last] = inner
+        found[:first, first:last] = self.weights[:first, first:last] @ inner
+        below = self.weights[first:last, last:]
+        found[first:last, last:] = inner @ below
+        found[:first, last:] = self.weights[:first, last:] + found[:first, first:last] @ below
+        return found
+
+    @property
+    def is_direct(self) -> Bool[np.ndarray, "node node"]:
+        """Which edges lead from an input to an output."""
+        found = np.zeros_like(self.edges)
+        found[: self.inputs, self.first_output :] = self.edges[: self.inputs, self.first_output :]
+        return found
+
+
+def make_structure(
+    edges: Bool[np.ndarray, "node node"],
+    inputs: int,
+    outputs: int,
+    weights: Float[np.ndarray, "node node"] | None = None,
+) -> Structure:
+    """Make a structure from its edges; weights are 0 until they are fitted.
+
+    Example:
+        >>> edges = np.zeros((4, 4), bool)
+        >>> edges[0, 1] = edges[1, 2] = edges[1, 3] = True
+        >>> make_structure(edges, 1, 2).reach[0, 2:].tolist()
+        [True, True]
+    """
+    latents = len(edges) - inputs - outputs
+    weights = np.zeros(edges.shape) if weights is None else weights
+    return Structure(inputs, latents, outputs, edges, weights, np.full(latents + outputs, 0.5))

@@ -1,0 +1,206 @@
+"""Effects by least squares, with standard errors that allow for uneven noise.
+
+The outcomes are the outputs themselves, or what networks and their residuals make of them
+(`effects.py`); either way effects are one regression, and a bootstrap only changes the weights of
+the samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy import stats
+
+from rinn.structure import constants as c
+from rinn.structure.records import Moments
+
+MIN_FREE = 10  # samples beyond the regressors: with fewer an output says nothing
+MIN_UNEVENNESS = 0.9  # of standard errors: few carriers make them look smaller than they are
+RCOND = 1e-9
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows that effects are estimated from; columns have mean 0.
+
+    Attributes:
+        x: inputs, and products of inputs after them.
+        y: outcomes; 0 where one is missing.
+        observed: which outcomes are not missing, where some are.
+        covariates: how many columns were regressed out of both before.
+        owners: the inputs that each column of x is made of.
+    """
+
+    x: Float[np.ndarray, "sample column"]
+    y: Float[np.ndarray, "sample output"]
+    observed: Bool[np.ndarray, "sample output"] | None
+    covariates: int
+    owners: tuple[tuple[int, ...], ...]
+
+
+def estimate_moments(
+    sample: Sample, weights: Float[np.ndarray, " sample"] | None = None
+) -> Moments:
+    """Estimate effects and residual covariance.
+
+    With fewer than three samples for each column, effects are marginal: each input by itself.
+    Effects of an input are divided by how much larger its standard errors are than under even
+    noise (White 1980, in the mean over the outputs), so that they are in proper units of error.
+
+    Args:
+        sample: the rows.
+        weights: how often each row counts; once by default.
+
+    Returns:
+        Moments of columns with variance 1. An output with missing values has effects that are
+        smaller by the root of its share of observed ones, as if all rows were observed.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> x, noise = rng.normal(size=(900, 2)), rng.normal(size=(900, 1))
+        >>> sample = Sample(x, x[:, :1] + noise, None, 0, ((0,), (1,)))
+        >>> estimate_moments(sample).z.round(0)
+        array([[29.],
+               [ 0.]])
+    """
+    weight = np.ones(len(sample.x)) if weights is None else weights
+    x = sample.x - np.average(sample.x, axis=0, weights=weight)
+    observed = np.ones(sample.y.shape) if sample.observed is None else sample.observed.astype(float)
+    count = np.maximum(weight @ observed, 1.0)  # [output]
+    y = (sample.y - (weight @ (sample.y * observed)) / count) * observed
+    samples, columns = float(weight.sum()), x.shape[1]
+    is_joint = samples >= c.SAMPLES_PER_INPUT * columns
+    covariance = (x.T * weight) @ x / samples
+    readers = _find_readers(x, covariance, joint=is_joint)
+    taken = sample.covariates + 1 + (columns if is_joint else 0)
+    if sample.observed is None:
+        slopes = (readers.T * weight) @ y / samples
+    else:
+        slopes = _regress_observed(x, y, observed * weight[:, None], taken, joint=is_joint)
+    residual = (y - x @ slopes if is_joint else y) * observed
+    both = (observed.T * weight) @ observed
+    free = np.maximum(both - taken, 1.0)
+    spread = (residual.T * weight) @ residual / free
+    return _standardise(
+        Moments(samples, covariance, slopes, spread),
+        (y**2 * weight[:, None]).sum(axis=0) / count,
+        np.sqrt(count / samples),
+        _find_unevenness(readers, residual, weight),
+        joint=is_joint,
+    )
+
+
+def _find_readers(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.ndarray:
+    """What outcomes are multiplied by to give effects, [sample, column]."""
+    if joint:
+        return np.asarray(x @ np.linalg.pinv(covariance, rcond=RCOND, hermitian=True))
+    return x / np.maximum(np.diag(covariance), 1e-300)
+
+
+def _regress_observed(
+    x: np.ndarray, y: np.ndarray, weight: np.ndarray, taken: int, *, joint: bool
+) -> Float[np.ndarray, "column output"]:
+    """Effects on each outcome by the rows in which it is observed."""
+    slopes = np.zeros((x.shape[1], y.shape[1]))
+    for o, own in enumerate(weight.T):
+        if own.sum() - taken <= MIN_FREE:
+            continue
+        centred = x - np.average(x, axis=0, weights=own)
+        covariance = (centred.T * own) @ centred / own.sum()
+        readers = _find_readers(centred, covariance, joint=joint)
+        slopes[:, o] = (readers.T * own) @ y[:, o] / own.sum()
+    return slopes
+
+
+def _find_unevenness(
+    readers: np.ndarray, residual: np.ndarray, weight: np.ndarray
+) -> Float[np.ndarray, " column"]:
+    """How much larger the errors of each column's effects are than under even noise."""
+    share = readers**2 * weight[:, None]
+    share = share / np.maximum(share.sum(axis=0), 1e-300)
+    squares = residual**2
+    mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
+    found = np.sqrt(share.T @ (squares / mean))  # [column, output]
+    return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
+
+
+def _standardise(
+    moments: Moments,
+    variance: Float[np.ndarray, " output"],
+    observed: Float[np.ndarray, " output"],
+    unevenness: Float[np.ndarray, " column"],
+    *,
+    joint: bool,
+) -> Moments:
+    sx = np.sqrt(np.diag(moments.inputs))
+    sy = np.sqrt(variance)
+    moving = (sx > 1e-12)[:, None] & (sy > 1e-12)
+    sx, sy = np.where(sx > 1e-12, sx, 1.0), np.where(sy > 1e-12, sy, 1.0)
+    effects = moments.effects * sx[:, None] / sy * observed / unevenness[:, None]
+    residual = moments.residual / np.outer(sy, sy)
+    outputs = len(residual)
+    shrinkage = outputs / (outputs + moments.samples)
+    residual = (1 - shrinkage) * residual + shrinkage * np.diag(np.diag(residual))
+    residual = residual + c.MIN_RESIDUAL * np.eye(outputs)
+    residual[np.diag_indices(outputs)] = np.where(sy > 0, np.diag(residual), 1.0)
+    inputs = moments.inputs / np.outer(sx, sx) if joint else np.eye(len(sx))
+    inputs[np.diag_indices(len(sx))] = 1.0
+    return Moments(moments.samples, inputs, np.where(moving, effects, 0.0), residual)
+
+
+def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Sample:
+    """Add squares and products of inputs that act on outputs where the inputs alone do not.
+
+    A square or product is tested on what the inputs leave of the outputs: the sum of its squared
+    effects, whitened by the residual covariance, is a chi-square. It is added where it passes the
+    level 0.01 / number of tests and one of its inputs has no clear effect of its own.
+
+    Args:
+        sample: the rows; its columns are the inputs.
+        moments: of them.
+        outcomes: the outputs that are tested, [sample, output].
+
+    Returns:
+        The rows with more columns, or the same.
+    """
+    inputs, outputs = moments.effects.shape
+    if inputs > c.MAX_FEATURED or sample.observed is not None:
+        return sample
+    if len(sample.x) < 10 * c.SAMPLES_PER_INPUT * inputs:
+        return sample
+    white = np.linalg.cholesky(moments.precision)
+    strength = ((moments.effects @ white) ** 2).sum(axis=1) * moments.samples
+    faint = strength < stats.chi2.isf(c.FEATURE_LEVEL / inputs, outputs)
+    pairs = [(i, i) for i in range(inputs) if len(np.unique(sample.x[:, i])) > 2]
+    pairs += list(combinations(range(inputs), 2))
+    pairs = [(i, j) for i, j in pairs if faint[i] or faint[j]]
+    if not pairs:
+        return sample
+    y = outcomes - outcomes.mean(axis=0)
+    spread = np.where(y.std(axis=0) > 0, y.std(axis=0), 1.0)
+    basis = np.linalg.qr(sample.x)[0]
+    y = y / spread
+    y = y - basis @ (basis.T @ y)
+    found = []
+    root = np.linalg.cholesky(np.linalg.inv(y.T @ y / len(y) + c.MIN_RESIDUAL * np.eye(outputs)))
+    for i, j in pairs:
+        product = sample.x[:, i] * sample.x[:, j]
+        product = product - product.mean()
+        own = product - basis @ (basis.T @ product)
+        size = float(np.linalg.norm(own))
+        if size > 1e-6 * max(float(np.linalg.norm(product)), 1e-300):
+            value = float((((own / size) @ y @ root) ** 2).sum())
+            if stats.chi2.sf(value, outputs) < c.FEATURE_LEVEL / len(pairs):
+                found.append((value, (i, j), product))
+    if not found:
+        return sample
+    found.sort(key=lambda one: (-one[0], one[1]))
+    found = found[:inputs]
+    columns = np.stack([product for _, _, product in found], axis=1)
+    owners = tuple(tuple(sorted({i, j})) for _, (i, j), _ in found)
+    return replace(
+        sample, x=np.concatenate([sample.x, columns], axis=1), owners=sample.owners + owners
+    )

@@ -1,0 +1,275 @@
+r"""The score of a graph: how far it is from the data, and a penalty for each edge.
+
+A graph with weights W on its edges and noise variances D of its latents and outputs implies linear
+effects B(W) of the inputs on the outputs and a covariance Sigma(W, D) of the outputs given the
+inputs. With estimated effects B^ and residual covariance S of n samples, and C the covariance of
+the inputs,
+
+    score(G) = min_{W, D}  n tr[ (B^ - B)' C (B^ - B) S^-1 ]
+                         + n / (1 + n e^2) ( log|Sigma| + tr[ Sigma^-1 S ] - log|S| - q )
+                         + penalty * edges(G).
+
+The first term is the chi-square of the effects, whitened by the residual covariance, so that noise
+which outputs share is counted once. The second is the likelihood of the covariance (MIMIC model:
+Joreskog and Goldberger 1975), divided by what a graph may be off by an approximation error e
+(RMSEA: Browne and Cudeck 1992), because outputs that are not linear in their latents do not follow
+it exactly. Without the second term ("effects only") covariance plays no part. An edge from an input
+to an output counts 1.3 times, a latent without inputs of its own as two edges more; what is known
+beforehand is added as twice its log odds.
+
+Both terms and their derivatives need no pass over the samples. An edge u -> v changes B by
+t_u r_v', where t_u are the effects of the inputs on u and r_v those of v on the outputs, and Sigma
+by c_u r_v' + r_v c_u', where c_u is the covariance of u with the outputs; so the Fisher information
+of two edges is made of inner products of nodes, and one table of nodes by nodes has the derivative
+for every edge that could be added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from rinn.structure.constants import RMSEA
+from rinn.structure.records import Moments, Structure
+
+Nodes = Int[np.ndarray, " edge"]
+MIN_NOISE = 1e-4
+MIN_OUTPUT_NOISE = 1e-3
+MAX_NOISE = 1e4
+MAX_LOG_STEP = 2.0
+DAMPING = 1e-3
+STEPS = 10
+TOLERANCE = 0.05  # of the misfit: a step that gains less is the last
+
+
+class Misfit:
+    """The first two terms of the score.
+
+    Args:
+        moments: of the data.
+        effects_only: whether to leave the covariance out.
+    """
+
+    def __init__(self, moments: Moments, *, effects_only: bool = False) -> None:
+        self.moments = moments
+        self.share = 0.0 if effects_only else 1 / (1 + moments.samples * RMSEA**2)
+
+    def measure(self, graph: Structure) -> float:
+        """The misfit of a graph with its weights as they are."""
+        return self.measure_effects(graph) + self.share * self.measure_covariance(graph)
+
+    def measure_effects(self, graph: Structure) -> float:
+        """The chi-square of the effects."""
+        found = graph.totals[: graph.inputs, graph.first_output :]
+        off = self.moments.effects - found
+        weighed = (self.moments.inputs @ off) * (off @ self.moments.precision)
+        return float(self.moments.samples * weighed.sum())
+
+    def measure_covariance(self, graph: Structure) -> float:
+        """The likelihood ratio of the covariance against any other; 0 where it is left out."""
+        if not self.share:
+            return 0.0
+        below = graph.totals[graph.inputs :, graph.first_output :]
+        implied = (below.T * graph.noise) @ below
+        try:
+            root = np.linalg.cholesky(implied)
+        except np.linalg.LinAlgError:
+            return float("inf")
+        inverse = np.linalg.inv(root)
+        fit = 2 * np.log(np.diag(root)).sum() + ((inverse @ self.moments.residual) * inverse).sum()
+        base = self.moments.log_determinant + graph.outputs
+        return float(self.moments.samples * (fit - base))
+
+    def fit(self, graph: Structure, steps: int = STEPS) -> tuple[Structure, float]:
+        """Fit weights and noise by Fisher scoring with damping (Levenberg and Marquardt)."""
+        misfit, damping = self.measure(graph), DAMPING
+        for _ in range(steps):
+            system = self.linearise(graph)
+            for _ in range(6):
+                moved = system.step(damping)
+                after = self.measure(moved)
+                if after < misfit:
+                    break
+                damping *= 10
+            else:
+                break
+            gain, graph, misfit = misfit - after, moved, after
+            damping = max(damping / 10, 1e-7)
+            if gain < TOLERANCE:
+                break
+        return _scale_latents(graph), misfit
+
+    def linearise(self, graph: Structure) -> Linearised:
+        """Derivatives of the misfit at a graph."""
+        return Linearised(self, graph)
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """Derivatives of a graph's misfit with regard to its edges, and to those it does not have."""
+
+    misfit: Misfit
+    graph: Structure
+
+    @cached_property
+    def _tables(self) -> dict[str, np.ndarray]:
+        """Inner products of nodes, of which all derivatives are made."""
+        graph, moments, share = self.graph, self.misfit.moments, self.misfit.share
+        totals = graph.totals
+        above, below = totals[: graph.inputs], totals[:, graph.first_output :]
+        off = moments.effects - above[:, graph.first_output :]
+        weighed = above.T @ moments.inputs  # [node, input]
+        white = below @ moments.precision  # [node, output]
+        slope = -2 * moments.samples * (weighed @ (off @ white.T))
+        tables = {"above": weighed @ above, "below": white @ below.T, "totals": below}
+        if share:
+            own = below[graph.inputs :]
+            implied = (own.T * graph.noise) @ own
+            precision = np.linalg.inv(implied)
+            excess = precision - precision @ moments.residual @ precision
+            shared = np.zeros_like(below)  # covariance of each node with the outputs
+            inner = totals[graph.inputs :, graph.inputs :]
+            shared[graph.inputs :] = (inner.T * graph.noise) @ own
+            implied_below = below @ precision
+            slope = slope + 2 * moments.samples * share * (shared @ excess @ below.T)
+            tables |= {
+                "excess": excess,
+                "below_cov": implied_below @ below.T,
+                "shared": shared @ precision @ shared.T,
+                "cross": shared @ implied_below.T,
+            }
+        tables["slope"] = slope
+        return tables
+
+    @property
+    def excess(self) -> Float[np.ndarray, "output output"]:
+        """Derivative of the covariance's misfit with regard to the implied covariance."""
+        return self._tables["excess"]
+
+    @cached_property
+    def edges(self) -> tuple[Nodes, Nodes]:
+        """Sources and targets of the graph's edges."""
+        sources, targets = np.nonzero(self.graph.edges)
+        return sources, targets
+
+    def _inform(self, one: tuple[Nodes, Nodes], other: tuple[Nodes, Nodes]) -> np.ndarray:
+        """Fisher information between edges, [edge of one, edge of other]."""
+        (u, v), (s, t) = one, other
+        table, share = self._tables, self.misfit.share
+        found = table["above"][u[:, None], s] * table["below"][v[:, None], t]
+        if share:
+            pairs = table["shared"][u[:, None], s] * table["below_cov"][v[:, None], t]
+            crossed = table["cross"][u[:, None], t] * table["cross"][s[None], v[:, None]]
+            found = found + share * (pairs + crossed)
+        return 2 * self.misfit.moments.samples * found
+
+    def _inform_noise(self, edges: tuple[Nodes, Nodes]) -> np.ndarray:
+        """Fisher information between edges and the logarithms of noise, [edge, noise]."""
+        table, noise = self._tables, np.arange(self.graph.inputs, len(self.graph.edges))
+        product = table["cross"][edges[0]][:, noise] * table["below_cov"][edges[1]][:, noise]
+        return 2 * self.misfit.share * self.misfit.moments.samples * product * self.graph.noise
+
+    @cached_property
+    def system(self) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and information of edges, and of the logarithms of noise."""
+        graph, share, samples = self.graph, self.misfit.share, self.misfit.moments.samples
+        slope, information = self._tables["slope"][self.edges], self._inform(self.edges, self.edges)
+        if not share:
+            return slope, information
+        below = self._tables["totals"][graph.inputs :]
+        own = share * samples * ((below @ self.excess) * below).sum(axis=1) * graph.noise
+        inner = self._tables["below_cov"][graph.inputs :, graph.inputs :]
+        noise = share * samples * inner**2 * np.outer(graph.noise, graph.noise)
+        crossed = self._inform_noise(self.edges)
+        information = np.block([[information, crossed], [crossed.T, noise]])
+        return np.concatenate([slope, own]), information
+
+    def step(self, damping: float) -> Structure:
+        """The graph after one damped step."""
+        slope, information = self.system
+        ridge = damping * (np.diag(information) + 1e-9 * self.misfit.moments.samples)
+        step = -np.linalg.solve(information + np.diag(ridge + 1e-12), slope)
+        weights, count = self.graph.weights.copy(), len(self.edges[0])
+        weights[self.edges] += step[:count]
+        if not self.misfit.share:
+            return replace(self.graph, weights=weights)
+        noise = self.graph.noise * np.exp(np.clip(step[count:], -MAX_LOG_STEP, MAX_LOG_STEP))
+        least = np.full(len(noise), MIN_OUTPUT_NOISE)
+        least[: self.graph.latents] = MIN_NOISE
+        return replace(self.graph, weights=weights, noise=np.clip(noise, least, MAX_NOISE))
+
+    def find_losses(self) -> Float[np.ndarray, " edge"]:
+        """How much the misfit rises without each edge (Wald test), by the quadratic at the fit."""
+        information = self.system[1]
+        size = np.diag(information)
+        # The scale of a latent is free: its direction is held, or every edge could be rescaled.
+        free = self._find_free_directions()
+        stiff = information + np.diag(1e-8 * size + 1e-12)
+        if len(free):
+            stiff = stiff + 10 * size.mean() * free.T @ free
+        spread = np.diag(np.linalg.inv(stiff))[: len(self.edges[0])]
+        return self.graph.weights[self.edges] ** 2 / np.maximum(spread, 1e-300) / 2
+
+    def _find_free_directions(self) -> Float[np.ndarray, "latent parameter"]:
+        (u, v), graph = self.edges, self.graph
+        weights = graph.weights[u, v]
+        rows = np.zeros((graph.latents, len(self.system[0])))
+        for row, node in enumerate(graph.latent_nodes):
+            rows[row, : len(u)] = np.where(v == node, weights, 0) - np.where(u == node, weights, 0)
+            if self.misfit.share:
+                rows[row, len(u) + row] = 2
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+    def find_gains(
+        self, allowed: np.ndarray, count: int
+    ) -> tuple[tuple[Nodes, Nodes], np.ndarray, np.ndarray]:
+        """How much the misfit falls with each edge that is added (score test), and its weight.
+
+        Args:
+            allowed: which edges may be added, [node, node].
+            count: how many are looked at: those with the steepest slope.
+
+        Returns:
+            The edges, their gains and their weights.
+        """
+        table, share, samples = self._tables, self.misfit.share, self.misfit.moments.samples
+        own = np.outer(np.diag(table["above"]), np.diag(table["below"]))
+        if share:
+            pairs = np.outer(np.diag(table["shared"]), np.diag(table["below_cov"]))
+            own = own + share * (pairs + table["cross"] ** 2)
+        own = 2 * samples * own
+        bound = np.where(allowed, table["slope"] ** 2 / np.maximum(own, 1e-12), -1.0)
+        order = np.argsort(-bound, axis=None, kind="stable")[:count]
+        u, v = np.unravel_index(order[bound.ravel()[order] >= 0], bound.shape)
+        slope, information = self.system
+        with_edges = self._inform((u, v), self.edges)
+        if share:
+            with_edges = np.concatenate([with_edges, self._inform_noise((u, v))], axis=1)
+        inverse = np.linalg.pinv(information, rcond=1e-12, hermitian=True)
+        left = own[u, v] - ((with_edges @ inverse) * with_edges).sum(axis=1)
+        slopes = table["slope"][u, v] - with_edges @ (inverse @ slope)
+        known = left > 1e-3 * own[u, v]
+        left = np.where(known, left, np.inf)
+        return (u, v), slopes**2 / left / 2, -slopes / left
+
+
+def _scale_latents(graph: Structure) -> Structure:
+    """The same graph with latents whose effects on the outputs have length 1."""
+    if not graph.latents:
+        return graph
+    nodes = slice(graph.inputs, graph.first_output)
+    below = graph.totals[nodes, graph.first_output :]
+    size = np.maximum(np.linalg.norm(below, axis=1), 1e-12)
+    weights, noise = graph.weights.copy(), graph.noise.copy()
+    weights[:, nodes] *= size
+    weights[nodes] /= size[:, None]
+    noise[: graph.latents] *= size**2
+    return replace(graph, weights=weights, noise=noise)
+
+
+def find_loadings(graph: Structure) -> Float[np.ndarray, "latent output"]:
+    """The total effect of each latent on each output."""
+    return graph.totals[graph.inputs : graph.first_output, graph.first_output :]

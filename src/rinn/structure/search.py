@@ -1,0 +1,363 @@
+"""The search for the graph with the best score.
+
+From a first graph of proportional effects the score is lowered move by move: edges are added by
+score tests and dropped by Wald tests, latents are inserted, merged, split, removed or contracted,
+and single edges are taken out on trial. Every graph that is taken is fitted and has a better score
+than the one before. The effects come first, then the covariance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from rinn.structure import constants as c
+from rinn.structure.moves import (
+    contract_latent,
+    insert_latent,
+    merge_latents,
+    pool_edges,
+    remove_latent,
+    set_edges,
+    split_latent,
+)
+from rinn.structure.prior import Prior
+from rinn.structure.proposal import propose_graph
+from rinn.structure.records import GraphSettings, Moments, Structure
+from rinn.structure.score import Misfit, find_loadings
+
+GAIN = 1e-6  # less is no better score
+LATE_STEPS = 60  # for a graph that was fitted without the covariance so far
+
+Scored = tuple[Structure, float]
+
+
+def find_penalty(moments: Moments) -> float:
+    """The penalty of an edge: see `PENALTY`."""
+    return float(c.PENALTY * np.log(max(moments.effects.size, 8)))
+
+
+def find_structure(
+    moments: Moments,
+    settings: GraphSettings | None = None,
+    prior: Prior | None = None,
+    *,
+    start: Structure | None = None,
+    sweeps: int = c.SWEEPS,
+) -> Structure:
+    """Search for the graph with the lowest score.
+
+    Args:
+        moments: of the data.
+        settings: of the search.
+        prior: what is known beforehand.
+        start: a graph to improve, in place of a first one of proportional effects.
+        sweeps: how often all moves are tried.
+
+    Returns:
+        The graph; latents that no input reaches stand for factors that X does not touch.
+    """
+    settings = settings or GraphSettings()
+    if start is None:
+        first = Search(moments, replace(settings, effects_only=True), prior)
+        start = first.improve(first.fit(propose_graph(moments, first.penalty)), sweeps)[0]
+        if settings.effects_only:
+            return start
+    search = Search(moments, settings, prior)
+    return search.improve(search.fit(start, LATE_STEPS), sweeps)[0]
+
+
+class Search:
+    """Moves that lower the score of a graph."""
+
+    def __init__(self, moments: Moments, settings: GraphSettings, prior: Prior | None) -> None:
+        self.misfit = Misfit(moments, effects_only=settings.effects_only)
+        self.penalty, self.direct, self.prior = find_penalty(moments), settings.direct, prior
+        self.with_covariance = not settings.effects_only
+
+    def count_cost(self, graph: Structure) -> float:
+        """The penalty of all edges, and what the prior says against the graph."""
+        lonely = ~graph.edges[: graph.inputs, list(graph.latent_nodes)].any(axis=0)
+        extra = (c.DIRECT - 1) * graph.is_direct.sum() + c.NO_INPUT * lonely.sum()
+        cost = self.penalty * float(graph.edges.sum() + extra)
+        return cost if self.prior is None else cost - 2 * self.prior.count_log_odds(graph)
+
+    def fit(self, graph: Structure, steps: int = 10) -> Scored:
+        """Fit a graph without what is of no use in it; and its score."""
+        graph, misfit = self.misfit.fit(self._tidy(graph), steps)
+        return graph, misfit + self.count_cost(graph)
+
+    def improve(self, now: Scored, sweeps: int) -> Scored:
+        """Try all moves until none helps."""
+        now = self.polish(now)
+        if not sweeps:
+            return now
+        moves: list[Callable[[Scored], Scored]] = [
+            self._insert, self._merge, self._split, self._remove, self._swap,
+        ]  # fmt: skip
+        if self.with_covariance:
+            moves.insert(0, self._add_factors)
+        for _ in range(sweeps):
+            before = now[1]
+            for move in moves:
+                now = move(now)
+            if now[1] >= before - GAIN:
+                break
+        return now
+
+    def polish(self, now: Scored) -> Scored:
+        """Drop and add single edges until neither helps."""
+        while True:
+            after = self._grow(self._prune(now))
+            if after[1] >= now[1] - GAIN:
+                return after
+            now = after
+
+    def _price(self, graph: Structure, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        is_direct = (sources < graph.inputs) & (targets >= graph.first_output)
+        return self.penalty * np.where(is_direct, c.DIRECT, 1.0)
+
+    def _tidy(self, graph: Structure) -> Structure:
+        """Take out latents that only cost: without use, with one child, or with one parent."""
+        again = True
+        while again:
+            again = False
+            reach = graph.reach
+            for node in graph.latent_nodes:
+                parents = np.flatnonzero(graph.edges[:, node])
+                children = np.flatnonzero(graph.edges[node])
+                used = reach[node, graph.first_output :].any()
+                fed = reach[: graph.inputs, node].any()
+                idle = not used or (not fed and (not self.with_covariance or len(children) < 3))
+                if idle:
+                    graph, again = remove_latent(graph, node), True
+                elif len(children) == 1 or self._is_needless(graph, parents, children):
+                    graph, again = contract_latent(graph, node), True
+                if again:
+                    break
+        if not self.direct and graph.is_direct.any():
+            sources, targets = np.nonzero(graph.is_direct)
+            graph = set_edges(graph, sources, targets, None)
+        return graph
+
+    def _is_needless(self, graph: Structure, parents: np.ndarray, children: np.ndarray) -> bool:
+        """Whether the one parent of a latent acts on its children for no more edges."""
+        if self.with_covariance or len(parents) != 1:
+            return False
+        if parents[0] >= graph.inputs:
+            return True
+        outputs = int((children >= graph.first_output).sum())
+        if outputs and not self.direct:
+            return False
+        return c.DIRECT * outputs + len(children) - outputs <= len(children) + 1
+
+    def _prune(self, now: Scored) -> Scored:
+        while True:
+            graph, score = now
+            found = self.misfit.linearise(graph)
+            losses = found.find_losses() - self._price(graph, *found.edges)
+            order = np.flatnonzero(losses < 0)
+            order = order[np.argsort(losses[order], kind="stable")]
+            trials = [order[: len(order) // 3]] if len(order) > 5 else []
+            trials += [order[place : place + 1] for place in range(min(3, len(order)))]
+            sources, targets = found.edges
+            for some in trials:
+                after = self.fit(set_edges(graph, sources[some], targets[some], None))
+                if after[1] < score - GAIN:
+                    now = after
+                    break
+            else:
+                return now
+
+    def _grow(self, now: Scored) -> Scored:
+        while True:
+            best = self._find_addition(now)
+            if best is None:
+                return now
+            now = self._prune(best)
+
+    def _find_addition(self, now: Scored) -> Scored | None:
+        graph, score = now
+        (sources, targets), gains, weights = self._rank_additions(graph)
+        best = None
+        for tried, place in enumerate(np.argsort(-gains, kind="stable")[: c.MAX_TRIALS]):
+            if gains[place] < -0.3 * self.penalty:
+                break
+            after = self.fit(set_edges(graph, sources[place], targets[place], weights[place]))
+            if after[1] < (score if best is None else best[1]) - GAIN:
+                best = after
+            if best is not None and tried:
+                break
+        return best
+
+    def _rank_additions(
+        self, graph: Structure
+    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+        """Edges that may be added, what they would gain after their penalty, and their weights."""
+        allowed = ~graph.edges & ~graph.reach.T
+        allowed[:, : graph.inputs] = False
+        allowed[graph.first_output :] = False
+        if not self.direct:
+            allowed[: graph.inputs, graph.first_output :] = False
+        found = self.misfit.linearise(graph)
+        edges, gains, weights = found.find_gains(allowed, c.MAX_RANKED)
+        gains = gains - self._price(graph, *edges)
+        if self.prior is not None:
+            before = self.prior.count_log_odds(graph)
+            gains += [
+                2 * (self.prior.count_log_odds(set_edges(graph, u, v, 1.0)) - before)
+                for u, v in zip(*edges, strict=True)
+            ]
+        return edges, gains, weights
+
+    def _take_best(self, now: Scored, candidates: Iterable[Structure]) -> Scored:
+        """The best of some graphs, each pruned, if it is better than the one at hand."""
+        best = now
+        for candidate in candidates:
+            after = self.fit(candidate)
+            if after[1] < now[1] + 3 * self.penalty:
+                after = self._prune(after)
+            if after[1] < best[1] - GAIN:
+                best = after
+        return best
+
+    def _repeat(self, now: Scored, propose: Callable[[Structure], Iterable[Structure]]) -> Scored:
+        """Take the best of what is proposed, and polish it, until nothing proposed helps."""
+        while True:
+            after = self._take_best(now, propose(now[0]))
+            if after is now:
+                return now
+            now = self.polish(after)
+
+    def _insert(self, now: Scored) -> Scored:
+        return self._repeat(now, _propose_inserts)
+
+    def _merge(self, now: Scored) -> Scored:
+        return self._repeat(now, _propose_merges)
+
+    def _split(self, now: Scored) -> Scored:
+        for node in now[0].latent_nodes:
+            if node < now[0].first_output:
+                splits = list(_propose_splits(now[0], node, self.misfit.moments, self.penalty))
+                after = self._take_best(now, splits)
+                now = now if after is now else self.polish(after)
+        return now
+
+    def _remove(self, now: Scored) -> Scored:
+        for node in now[0].latent_nodes:
+            if node >= now[0].first_output:
+                break
+            graph, score = now
+            for change in (remove_latent, contract_latent):
+                after = self.fit(change(graph, node))
+                if after[1] < score + c.HOPELESS * self.penalty:
+                    after = self.polish(after)
+                if after[1] < score - GAIN:
+                    now = after
+                    break
+        return now
+
+    def _swap(self, now: Scored) -> Scored:
+        """Take out one edge after the other on trial, and let others take its place."""
+        found = self.misfit.linearise(now[0])
+        losses, latents = found.find_losses(), now[0].latents
+        for place in np.argsort(losses, kind="stable")[: c.MAX_SWAPS]:
+            graph, score = now
+            u, v = found.edges[0][place], found.edges[1][place]
+            if losses[place] > 8 * self.penalty or graph.latents != latents:
+                break
+            if graph.edges[u, v]:
+                after = self.polish(self.fit(set_edges(graph, u, v, None)))
+                now = after if after[1] < score - GAIN else now
+        return now
+
+    def _add_factors(self, now: Scored) -> Scored:
+        """Add latents for outputs that are more correlated than the graph says."""
+        while True:
+            trials = [self.fit(graph) for graph in self._propose_factors(now[0])]
+            if not trials:
+                return now
+            after = self.polish(min(trials, key=lambda trial: trial[1]))
+            if after[1] >= now[1] - GAIN:
+                return now
+            now = after
+
+    def _propose_factors(self, graph: Structure) -> Iterable[Structure]:
+        scale = np.sqrt(np.diag(self.misfit.moments.residual))
+        excess = -self.misfit.linearise(graph).excess * np.outer(scale, scale)
+        np.fill_diagonal(excess, 0.0)
+        if graph.outputs < 3:
+            return
+        vectors = np.linalg.eigh(excess)[1]
+        i, j = np.unravel_index(np.argmax(excess), excess.shape)
+        for vector in (vectors[:, -1], vectors[:, -2], excess[i] + excess[j]):
+            size = np.abs(vector)
+            for share in (0.35, 0.6):
+                children = np.flatnonzero(size > share * size.max())
+                if len(children) < 3:
+                    children = np.sort(np.argsort(-size, kind="stable")[:3])
+                loading = vector[children] * scale[children]
+                loading = loading / max(float(np.linalg.norm(loading)), 1e-12)
+                noise = 0.1 * float((scale**2).mean()) * len(children)
+                at = graph.first_output + children
+                yield insert_latent(graph, [], at, np.zeros(0), loading, noise)
+
+
+def _propose_inserts(graph: Structure) -> Iterable[Structure]:
+    """A latent for nodes that act on the same others with proportional weights."""
+    nodes = [node for node in range(graph.first_output) if graph.edges[node].sum() > 1]
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+    for one, other in combinations(nodes, 2):
+        both = np.flatnonzero(graph.edges[one] & graph.edges[other])
+        if len(both) < 2:
+            continue
+        everyone = tuple(node for node in nodes if graph.edges[node][both].all())
+        for parents in {(one, other), everyone}:
+            size = np.linalg.svd(graph.weights[list(parents)][:, both], compute_uv=False)
+            if len(parents) * len(both) > len(parents) + len(both):
+                found[parents, tuple(both.tolist())] = float(size[1] / max(size[0], 1e-12))
+        if len(both) > 3:
+            ratio = np.arctan2(graph.weights[one, both], graph.weights[other, both])
+            for angle in ratio:
+                apart = np.abs((ratio - angle + np.pi / 2) % np.pi - np.pi / 2)
+                some = tuple(both[apart < c.ANGLE].tolist())
+                if len(some) > 2:
+                    found.setdefault(((one, other), some), 0.0)
+    best = sorted(found, key=lambda key: (found[key], key))[: c.MAX_INSERTS]
+    return [pool_edges(graph, parents, np.array(children)) for parents, children in best]
+
+
+def _propose_merges(graph: Structure) -> Iterable[Structure]:
+    loadings = find_loadings(graph)
+    size = np.maximum(np.linalg.norm(loadings, axis=1, keepdims=True), 1e-12)
+    cosine = np.abs((loadings / size) @ (loadings / size).T)
+    pairs = [
+        (-cosine[one, other], one, other)
+        for other, one in combinations(range(graph.latents), 2)
+        if cosine[one, other] > c.MIN_COSINE
+    ]
+    for _, one, other in sorted(pairs)[:10]:
+        yield from merge_latents(graph, graph.inputs + one, graph.inputs + other)
+
+
+def _propose_splits(
+    graph: Structure, node: int, moments: Moments, penalty: float
+) -> Iterable[Structure]:
+    """Two latents in place of one whose inputs have effects in two directions."""
+    inputs = np.flatnonzero(graph.edges[: graph.inputs, node])
+    if len(inputs) < 4:
+        return
+    root = np.linalg.cholesky(moments.precision)
+    rows = moments.effects[inputs] @ root * np.sqrt(moments.samples)
+    left, size, _ = np.linalg.svd(rows, full_matrices=False)
+    if size[1] ** 2 < graph.outputs + 3 * penalty:
+        return
+    angle = np.arctan2(left[:, 1] * size[1], left[:, 0] * size[0]) % np.pi
+    ordered = np.sort(angle)
+    widest = np.diff(np.append(ordered, ordered[0] + np.pi)).argmax()
+    order = np.argsort((angle - ordered[widest] - 1e-9) % np.pi, kind="stable")
+    for cut in range(2, len(inputs) - 1):
+        yield split_latent(graph, node, inputs[order[:cut]])
