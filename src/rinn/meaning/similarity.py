@@ -14,7 +14,6 @@ from jaxtyping import Bool, Float
 from rinn.cells import quote
 from rinn.errors import InputError, suggest
 from rinn.store import load_manifest, read_columns
-from rinn.structure.constants import PENALTY
 from rinn.tables import load_table
 
 EFFECTS = "effects.csv"
@@ -76,8 +75,8 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
 
     The cosine is 1 for inputs that do the same, whatever their strength, -1 for those that do the
     opposite, and 0 for those that have nothing in common. That of an input without effect would
-    be one of noise: an input counts as acting where one of its effects would pay for an edge of the
-    graph (see `find_structure`).
+    be one of noise: an input counts as acting where one of its squared effects is above twice the
+    logarithm of the number of effects, which the largest of as many of pure noise comes to.
 
     Args:
         effects: in units of their sampling error, with signs.
@@ -102,7 +101,7 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
             f"effects must be finite numbers with a row for each of the {len(inputs)} inputs, got "
             f"the shape {effects.shape}"
         )
-    acts = np.asarray((effects**2 > PENALTY * np.log(max(effects.size, 8))).any(axis=1))
+    acts = np.asarray((effects**2 > 2 * np.log(max(effects.size, 8))).any(axis=1))
     size = np.where(acts, np.linalg.norm(effects, axis=1), np.nan)
     cosine = np.clip(effects @ effects.T / np.outer(size, size), -1.0, 1.0)
     np.fill_diagonal(cosine, np.where(acts, 1.0, np.nan))

@@ -32,6 +32,7 @@ ROWS = 256  # samples at which inputs of networks are moved
 LEVELS = 5  # values that an input that is not 0/1 is moved over
 BLOCK = 2_000_000  # values of moved inputs at a time
 BETTER = 2.0  # standard errors by which networks must predict better than a regression
+CLEAR = 4.0  # standard errors of effects whose median says how strong they are
 
 
 class Test(Protocol):
@@ -76,8 +77,9 @@ def estimate_effects(
         problem: the data; test samples are not looked at.
         nets: trained networks; without any, and with fewer than three samples for each input, the
             effects are a regression's.
-        source: network, regression or corrected; auto takes corrected where networks predict
-            samples they were not trained on better than a regression, and regression elsewhere.
+        source: network, regression or corrected; auto takes corrected where clear effects are
+            below 8 standard errors in the median and networks predict samples they were not
+            trained on better than a regression, and regression elsewhere.
         test: passed on.
 
     Returns:
@@ -100,8 +102,7 @@ def estimate_effects(
     if not groups:
         source = REGRESSION
     elif source == "auto":
-        is_better = not is_large(problem) and _compare_networks(groups, problem) > BETTER
-        source = CORRECTED if is_better else REGRESSION
+        source = CORRECTED if _is_worth_correcting(plain, groups, problem) else REGRESSION
     sample = plain if source == REGRESSION else _correct(plain, groups, problem, rows, source)
     moments = estimate_moments(sample)
     more = add_products(sample, moments, plain.y)
@@ -175,6 +176,17 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         gains.append(((plain - own) * known).sum(axis=1))
     gain = np.concatenate(gains)
     return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
+
+
+def _is_worth_correcting(
+    plain: Sample, groups: dict[int, list[TrainedNet]], problem: Problem
+) -> bool:
+    """Whether a regression's effects are faint and networks predict better than it does."""
+    size = np.abs(estimate_moments(plain).z)
+    clear = size[size > CLEAR]
+    if is_large(problem) or (len(clear) and np.median(clear) >= c.STRONG):
+        return False
+    return _compare_networks(groups, problem) > BETTER
 
 
 def estimate_slopes(sample: Sample) -> Float[np.ndarray, "input output"]:

@@ -12,10 +12,11 @@ import numpy as np
 from rinn.cells import quote
 from rinn.graph import LatentGraph
 from rinn.structure.consensus import Reading, read_resamples
-from rinn.structure.constants import MIN_OVERLAP, PENALTY
+from rinn.structure.constants import MIN_OVERLAP
 from rinn.structure.effects import Effects
 from rinn.structure.prior import MUST, Prior
 from rinn.structure.records import GraphSettings
+from rinn.structure.search import find_penalty
 
 AGAINST = 3.0  # log odds: the data speak clearly against what was said
 MOST_LISTED = 200
@@ -142,7 +143,7 @@ def learn_informed(
     _mark_origins(found, without)
     stated = _draw_stated(found, without, inputs, outputs, prior)
     now, before = (_list_pairs(one.latent.graph, inputs, outputs) for one in (found, without))
-    own = _find_evidence(effects.z)
+    own = _find_evidence(effects)
     graph, plain = found.latent.graph, without.latent.graph
     lone = [n for n in inputs if plain.out_degree(n) and not graph.out_degree(n)]
     owed = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
@@ -189,10 +190,9 @@ def _match_names(found: Reading, without: Reading) -> dict[str, str]:
     return match
 
 
-def _find_evidence(z: np.ndarray) -> np.ndarray:
+def _find_evidence(effects: Effects) -> np.ndarray:
     """Log odds of an effect: half of what it lowers the score by with the penalty of an edge."""
-    penalty = PENALTY * np.log(max(z.size, 8))
-    return np.clip((z**2 - penalty) / 2, -MUST, MUST)
+    return np.clip((effects.z**2 - find_penalty(effects.moments)) / 2, -MUST, MUST)
 
 
 def _find_twin(node: str, graph: nx.DiGraph, twin: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ inputs. With estimated effects B^ and residual covariance S of n samples, and C 
 the inputs,
 
     score(G) = min_{W, D}  n tr[ (B^ - B)' C (B^ - B) S^-1 ]
-                         + n / (1 + n e^2) ( log|Sigma| + tr[ Sigma^-1 S ] - log|S| - q )
+                         + n / (1 + n^2 e^4) ( log|Sigma| + tr[ Sigma^-1 S ] - log|S| - q )
                          + penalty * edges(G).
 
 The first term is the chi-square of the effects, whitened by the residual covariance, so that noise
@@ -32,7 +32,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from rinn.structure.constants import RMSEA
+from rinn.structure import constants as c
 from rinn.structure.records import Moments, Structure
 
 Nodes = Int[np.ndarray, " edge"]
@@ -51,11 +51,16 @@ class Misfit:
     Args:
         moments: of the data.
         effects_only: whether to leave the covariance out.
+        exact: whether the covariance is taken to follow the graph exactly.
     """
 
-    def __init__(self, moments: Moments, *, effects_only: bool = False) -> None:
+    def __init__(
+        self, moments: Moments, *, effects_only: bool = False, exact: bool = False
+    ) -> None:
         self.moments = moments
-        self.share = 0.0 if effects_only else 1 / (1 + moments.samples * RMSEA**2)
+        self.share = 1 / (1 + (moments.samples * c.RMSEA**2) ** 2)
+        if effects_only or exact:
+            self.share = float(not effects_only)
 
     def measure(self, graph: Structure) -> float:
         """The misfit of a graph with its weights as they are."""

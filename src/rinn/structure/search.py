@@ -21,6 +21,7 @@ from rinn.structure.moves import (
     merge_latents,
     pool_edges,
     remove_latent,
+    remove_unreached,
     set_edges,
     split_latent,
 )
@@ -36,8 +37,8 @@ Scored = tuple[Structure, float]
 
 
 def find_penalty(moments: Moments) -> float:
-    """The penalty of an edge: see `PENALTY`."""
-    return float(c.PENALTY * np.log(max(moments.effects.size, 8)))
+    """The penalty of an edge: log(samples) + log(inputs x outputs)."""
+    return float(np.log(max(moments.samples, 8)) + np.log(max(moments.effects.size, 8)))
 
 
 def find_structure(
@@ -61,13 +62,18 @@ def find_structure(
         The graph; latents that no input reaches stand for factors that X does not touch.
     """
     settings = settings or GraphSettings()
-    if start is None:
-        first = Search(moments, replace(settings, effects_only=True), prior)
-        start = first.improve(first.fit(propose_graph(moments, first.penalty)), sweeps)[0]
-        if settings.effects_only:
-            return start
-    search = Search(moments, settings, prior)
-    return search.improve(search.fit(start, LATE_STEPS), sweeps)[0]
+    alone = replace(settings, effects_only=True)
+    by_effects = settings.effects_only or Misfit(moments).share < c.MIN_SHARE
+    search = Search(moments, alone if by_effects else settings, prior)
+    if start is not None:
+        found = search.improve(search.fit(start, LATE_STEPS), sweeps)
+        return found[0]
+    first = Search(moments, alone, prior)
+    found = first.improve(first.fit(propose_graph(moments, first.penalty)), sweeps)
+    if not by_effects:
+        found = search.improve(search.fit(found[0], LATE_STEPS), sweeps)
+        found = _drop_without_effects(found, search)
+    return (found if settings.effects_only else _insert_shared(found, search))[0]
 
 
 class Search:
@@ -78,11 +84,14 @@ class Search:
         self.penalty, self.direct, self.prior = find_penalty(moments), settings.direct, prior
         self.with_covariance = not settings.effects_only
 
+    def count_edges(self, graph: Structure) -> float:
+        """How many edges a graph has, direct ones counted as more than one."""
+        return float(graph.edges.sum() + (c.DIRECT - 1) * graph.is_direct.sum())
+
     def count_cost(self, graph: Structure) -> float:
         """The penalty of all edges, and what the prior says against the graph."""
         lonely = ~graph.edges[: graph.inputs, list(graph.latent_nodes)].any(axis=0)
-        extra = (c.DIRECT - 1) * graph.is_direct.sum() + c.NO_INPUT * lonely.sum()
-        cost = self.penalty * float(graph.edges.sum() + extra)
+        cost = self.penalty * (self.count_edges(graph) + c.NO_INPUT * float(lonely.sum()))
         return cost if self.prior is None else cost - 2 * self.prior.count_log_odds(graph)
 
     def fit(self, graph: Structure, steps: int = 10) -> Scored:
@@ -304,6 +313,63 @@ class Search:
                 noise = 0.1 * float((scale**2).mean()) * len(children)
                 at = graph.first_output + children
                 yield insert_latent(graph, [], at, np.zeros(0), loading, noise)
+
+
+def _drop_without_effects(now: Scored, search: Search) -> Scored:
+    """Take out latents that only covariance asks for: the effects are explained without them.
+
+    A latent stays if the misfit of the effects rises by the penalty of an edge without it, or if
+    the other edges that then explain them cost no less.
+    """
+    settings = GraphSettings(direct=search.direct, effects_only=True)
+    effects = Search(search.misfit.moments, settings, search.prior)
+    again = True
+    while again:
+        again = False
+        graph = remove_unreached(now[0])
+        fitted = effects.misfit.fit(graph)
+        for node in reversed(graph.latent_nodes):
+            without = effects.polish(effects.fit(remove_latent(fitted[0], node)))[0]
+            rise = effects.misfit.fit(without)[1] - fitted[1]
+            saved = search.count_edges(graph) - search.count_edges(without)
+            if rise < search.penalty * min(1.0, saved):
+                now = search.polish(search.fit(remove_latent(graph, node), LATE_STEPS))
+                again = True
+                break
+    return now
+
+
+def _insert_shared(now: Scored, search: Search) -> Scored:
+    """Insert latents without inputs that save edges and whose children share noise.
+
+    Nodes that act on the same others with proportional weights save an edge or more with a latent
+    between. It is inserted at its plain cost only where the covariance of the outputs is likelier
+    with it, by `MIN_SHARED` for each sample, relative to how badly the covariance fits in all.
+    """
+    exact = Misfit(search.misfit.moments, exact=True)
+    least = c.MIN_SHARED * search.misfit.moments.samples
+    graph = remove_unreached(now[0])
+    steps: list[tuple[Scored, float]] = [(search.fit(graph), np.inf)]
+    misfit = exact.fit(graph, LATE_STEPS)[1]
+    while True:
+        before = steps[-1][0]
+        for candidate in _propose_inserts(before[0]):
+            after = search.fit(candidate)
+            saved = before[1] - after[1] + c.NO_INPUT * search.penalty
+            shared = misfit - exact.fit(after[0], LATE_STEPS)[1]
+            if after[0].latents > before[0].latents and saved > GAIN and shared > least:
+                steps.append((after, shared))
+                misfit -= shared
+                break
+        else:
+            break
+    # Outputs that are not linear in their latents share more than noise.
+    inputs, outputs = search.misfit.moments.effects.shape
+    free = inputs * outputs + outputs * (outputs + 1) // 2 - int(graph.edges.sum()) - outputs
+    excess = max(1.0, misfit / max(free, 1))
+    while steps[-1][1] < least * excess:
+        steps.pop()
+    return steps[-1][0] if len(steps) > 1 else now
 
 
 def _propose_inserts(graph: Structure) -> Iterable[Structure]:
