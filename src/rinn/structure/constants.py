@@ -25,6 +25,7 @@ MIN_SHARE = 0.05
 MIN_SHARED = 0.037
 
 # Search (search.py).
+MIN_LINK = 5.0  # standard errors of a residual correlation of outputs that share noise
 SWEEPS = 6  # over all moves; development graphs need two to four
 MAX_TRIALS = 4  # edges that are fitted before the best is taken
 MAX_INSERTS = 12  # new latents that are fitted at a time

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from rinn.structure import constants as c
 from rinn.structure.moves import (
@@ -105,6 +106,7 @@ class Search:
         if not sweeps:
             return now
         moves: list[Callable[[Scored], Scored]] = [
+            self._explain_groups,
             self._insert, self._merge, self._split, self._remove, self._swap,
         ]  # fmt: skip
         if self.with_covariance:
@@ -247,6 +249,32 @@ class Search:
     def _merge(self, now: Scored) -> Scored:
         return self._repeat(now, _propose_merges)
 
+    def _explain_groups(self, now: Scored) -> Scored:
+        """Insert latents for outputs that share noise, with the parents that effects ask for.
+
+        Effects too faint for any one output show where outputs are pooled; which belong together,
+        the residual covariance says, and effects alone decide.
+        """
+        for children, loading in find_groups(self.misfit.moments, now[0]):
+            graph = now[0]
+            at = graph.first_output + children
+            wider = insert_latent(graph, [], at, np.zeros(0), loading)
+            node = wider.first_output - 1
+            allowed = np.zeros(wider.edges.shape, bool)
+            allowed[:, node] = ~wider.reach[node]
+            allowed[wider.first_output :] = False
+            (sources, _), gains, weights = self.misfit.linearise(wider).find_gains(
+                allowed, c.MAX_RANKED
+            )
+            chosen = gains > 0.3 * self.penalty
+            if chosen.any():
+                wider = set_edges(
+                    wider, sources[chosen], np.full(chosen.sum(), node), weights[chosen]
+                )
+                after = self.polish(self.fit(wider))
+                now = after if after[1] < now[1] - GAIN else now
+        return now
+
     def _split(self, now: Scored) -> Scored:
         for node in now[0].latent_nodes:
             if node < now[0].first_output:
@@ -313,6 +341,21 @@ class Search:
                 noise = 0.1 * float((scale**2).mean()) * len(children)
                 at = graph.first_output + children
                 yield insert_latent(graph, [], at, np.zeros(0), loading, noise)
+
+
+def find_groups(moments: Moments, graph: Structure) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Outputs without a latent parent that share noise, and the direction of what they share."""
+    first = graph.first_output
+    alone = np.flatnonzero(~graph.edges[graph.inputs : first, first:].any(axis=0))
+    scale = np.sqrt(np.diag(moments.residual))
+    correlation = moments.residual / np.outer(scale, scale)
+    linked = np.abs(correlation[np.ix_(alone, alone)]) > c.MIN_LINK / np.sqrt(moments.samples)
+    count, labels = connected_components(linked, directed=False)
+    for label in range(count):
+        children = alone[labels == label]
+        if len(children) > 1:
+            part = correlation[np.ix_(children, children)]
+            yield children, np.linalg.eigh(part)[1][:, -1] * scale[children]
 
 
 def _drop_without_effects(now: Scored, search: Search) -> Scored:
