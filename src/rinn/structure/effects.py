@@ -90,7 +90,7 @@ def estimate_effects(
         >>> noise = np.random.default_rng(1).normal(size=(1000, 1))
         >>> data = Data(x, x[:, :1] + noise, ("a", "b"), ("y",))
         >>> estimate_effects(make_problem(data)).z.round(0)
-        array([[29.],
+        array([[28.],
                [ 1.]])
     """
     rows = np.sort(problem.seen)
