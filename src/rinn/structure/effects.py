@@ -261,7 +261,7 @@ def _correct_products(sample: Sample, plain: Sample) -> Sample:
     missing = plain.y - sample.y
     slopes = estimate_slopes(Sample(own, missing, None, 0, ()))
     return Sample(
-        sample.x, sample.y + own @ slopes, sample.observed, sample.covariates, sample.owners
+        sample.x, sample.y + extra @ slopes, sample.observed, sample.covariates, sample.owners
     )
 
 
