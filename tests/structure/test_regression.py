@@ -58,15 +58,14 @@ def test_missing_cells_leave_a_regression_of_the_rows_that_are_there():
     observed = np.random.default_rng(4).random(y.shape) < 0.8
     observed[:, 2] = True
     found = estimate_moments(make_sample(x, np.where(observed, y, 0.0), observed))
+    ratios = []
     for o in range(3):
         rows = observed[:, o]
         slopes = regress(x[rows], y[rows, o : o + 1])[0][:, 0]
         share = np.sqrt(rows.mean())
-        ratio = found.effects[:, o] / (slopes * x.std(axis=0) / y[rows, o].std() * share)
-        np.testing.assert_allclose(ratio, 1, atol=0.12)
-        if o:
-            np.testing.assert_allclose(ratio, before, rtol=1e-6)
-        before = ratio
+        ratios.append(found.effects[:, o] / (slopes * x.std(axis=0) / y[rows, o].std() * share))
+    np.testing.assert_allclose(ratios, 1, atol=0.12)
+    np.testing.assert_allclose(ratios, np.broadcast_to(ratios[0], (3, 4)), rtol=1e-6)
 
 
 def test_all_cells_observed_is_none_missing():
