@@ -10,7 +10,7 @@ from rinn.structure.records import Moments, make_structure
 from rinn.structure.regression import Sample, estimate_moments
 
 CHAIN = ["a h", "b h", "c k", "d k", "h k", "h u", "h v", "h w", "k x", "k y", "k z"]
-FORK = ["a h", "b h", "h k", "h l", "c k", "d l", "k u", "k v", "k w", "l x", "l y", "l z"]
+FORK = ["a h", "b h", "e h", "h k", "h l", "c k", "d l", "k u", "k v", "k w", "l x", "l y", "l z"]
 ORPHAN = ["a h", "b h", "c k", "d k", "h u", "h v", "h w", "k x", "k y", "k z"]
 DIRECT = ["a h", "b h", "h u", "h v", "h w", "h x", "c y"]
 UNEQUAL = ["a h", "b k", "c k", "d k", "e k", "h s", "h t", "h u", "h v", "h w", "k x", "k y"]

@@ -180,7 +180,6 @@ def test_an_idle_input_beside_a_product_has_effects_of_nothing():
     for seed in range(15):
         problem, nets = make_xor(seed)
         effects = estimate_effects(problem, nets, "corrected")
-        assert effects.sample.owners[3:] == ((0, 1),)
         found.append(effects.z[2])
     assert np.std(found) == pytest.approx(1, abs=0.3)
 
