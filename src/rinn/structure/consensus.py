@@ -119,11 +119,15 @@ def _read_resamples(
     owners = effects.sample.owners
     found = [
         _resolve_products(
-            find_structure(moments, settings, prior, start=whole, sweeps=0), owners, len(inputs)
+            find_structure(moments, settings, prior, start=whole, sweeps=0),
+            owners,
+            len(inputs),
+            prior,
         )
         for moments in _resample(effects, settings.bootstraps, seed)
     ]
-    graph = _drop_unsupported(_resolve_products(whole, owners, len(inputs)), effects, prior)
+    graph = _resolve_products(whole, owners, len(inputs), prior)
+    graph = _drop_unsupported(graph, effects, prior)
     matches = [match_latents(graph, other) for other in found]
     share = _count_latents(graph, matches)
     rare = [node for node, often in share.items() if often < c.MIN_FREQUENCY]
@@ -144,7 +148,7 @@ def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
 
 
 def _resolve_products(
-    graph: Structure, owners: Sequence[tuple[int, ...]], inputs: int
+    graph: Structure, owners: Sequence[tuple[int, ...]], inputs: int, prior: Prior | None = None
 ) -> Structure:
     """The graph of the inputs alone: an edge from a product is one from each of its inputs."""
     graph = remove_unreached(graph)
@@ -158,7 +162,8 @@ def _resolve_products(
             weights[owner] = np.where(new, weights[row], weights[owner])
     keep = np.delete(np.arange(len(edges)), np.arange(inputs, graph.inputs))
     part = np.ix_(keep, keep)
-    return replace(graph, inputs=inputs, edges=edges[part], weights=weights[part])
+    graph = replace(graph, inputs=inputs, edges=edges[part], weights=weights[part])
+    return graph if prior is None else remove_unreached(prior.obey(graph))
 
 
 def match_latents(graph: Structure, other: Structure) -> dict[int, int]:

@@ -99,7 +99,8 @@ def _find_readers(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.n
     """What outcomes are multiplied by to give effects, [sample, column]."""
     if joint:
         return np.asarray(x @ np.linalg.pinv(covariance, rcond=RCOND, hermitian=True))
-    return x / np.maximum(np.diag(covariance), 1e-300)
+    variance = np.diag(covariance)
+    return np.asarray(x * np.where(variance > 1e-24, 1 / np.maximum(variance, 1e-24), 0.0))
 
 
 def _regress_observed(

@@ -63,7 +63,9 @@ def find_structure(
     settings = settings or GraphSettings()
     if start is None:
         first = Search(moments, replace(settings, effects_only=True), prior)
-        start = first.improve(first.fit(propose_graph(moments, first.penalty)), sweeps)[0]
+        start = propose_graph(moments, first.penalty)
+        start = start if prior is None else prior.obey(start)
+        start = first.improve(first.fit(start), sweeps)[0]
         if settings.effects_only:
             return start
     search = Search(moments, settings, prior)
@@ -159,6 +161,12 @@ class Search:
             graph, score = now
             found = self.misfit.linearise(graph)
             losses = found.find_losses() - self._price(graph, *found.edges)
+            if self.prior is not None:
+                losses += 2 * self.prior.count_log_odds(graph)
+                losses -= [
+                    2 * self.prior.count_log_odds(set_edges(graph, u, v, None))
+                    for u, v in zip(*found.edges, strict=True)
+                ]
             order = np.flatnonzero(losses < 0)
             order = order[np.argsort(losses[order], kind="stable")]
             trials = [order[: len(order) // 3]] if len(order) > 5 else []
