@@ -217,7 +217,7 @@ def test_latents_are_matched_by_their_outputs():
 
 
 def test_named_graphs_are_structures():
-    structure, effects, inputs, outputs = simulate(CHAIN)
+    _, effects, inputs, outputs = simulate(CHAIN)
     graph = learn_graph(effects, inputs, outputs, settings=GraphSettings(bootstraps=0)).graph
     again = from_graph(graph, inputs, outputs)
     assert describe(again, inputs, outputs) == describe_named(graph)

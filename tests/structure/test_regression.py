@@ -235,3 +235,12 @@ def test_few_samples_have_no_products():
     y = np.repeat((x[:, :1] != x[:, 2:3]).astype(float), 3, axis=1)
     y += 0.1 * rng.normal(size=y.shape)
     assert len(add(x, y).owners) == 4
+
+
+def test_constant_inputs_do_not_overflow_with_few_samples():
+    rng = np.random.default_rng(19)
+    x = rng.normal(size=(20, 9))
+    x[:, 4] = 0.1
+    found = estimate_moments(make_sample(x, rng.normal(size=(20, 2))))
+    assert (found.effects[4] == 0).all()
+    assert np.isfinite(found.z).all()

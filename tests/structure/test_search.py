@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from linear_graphs import (
     CHAIN,
@@ -28,7 +29,8 @@ EVERY = {**GRAPHS, "two": ORPHAN, "twins": TWINS}
 
 
 def find(moments, **settings):
-    return remove_unreached(find_structure(moments, GraphSettings(**settings)))
+    with threadpool_limits(1, user_api="blas"):
+        return remove_unreached(find_structure(moments, GraphSettings(**settings)))
 
 
 def permute(moments, inputs, outputs):
