@@ -1,3 +1,4 @@
+import functools
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from rinn.graphs import reach
 from rinn.pairing import as_data
 from rinn.problem import make_problem
 from rinn.simulation import make_dataset
-from rinn.structure import estimate_effects
+from rinn.structure import GraphSettings, estimate_effects, learn_graph
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import bench_priors as bench
@@ -61,6 +62,8 @@ def test_effects_and_records_are_kept(monkeypatch, tmp_path):
     assert again.sample.owners == effects.sample.owners
     monkeypatch.setattr(bench, "VARIANTS", ("none", "firm"))
     monkeypatch.setattr(bench, "fit_data", None)  # nothing is trained
+    quick = functools.partial(learn_graph, settings=GraphSettings(bootstraps=2))
+    monkeypatch.setattr(bench, "learn_graph", quick)
     record = bench.measure("or", 300, 7, RunSettings(), tmp_path)
     assert record["scores"]["none"]["latents"] > 0.5
     assert record["scores"]["firm"]["untold"] < 0.2
