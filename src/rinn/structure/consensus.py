@@ -301,7 +301,7 @@ def _describe(
     names = name_latents(graph.latents, {*inputs, *outputs})
     others, labels = _name_others(found, matches, {*inputs, *outputs, *names})
     paths: Counter[Edge] = Counter()
-    direct: set[Edge] = set()
+    direct: Counter[Edge] = Counter()
     for number, (one, match) in enumerate(zip(found, matches, strict=True)):
         own = [*inputs, *[""] * one.latents, *outputs]
         for node in one.latent_nodes:
@@ -310,7 +310,7 @@ def _describe(
                 labels.get((number, node), "") if known is None else (names[known - graph.inputs])
             )
         paths.update(_list_pairs(one.reach & ~np.eye(len(own), dtype=bool), own))
-        direct |= set(_list_pairs(one.edges, own))
+        direct.update(set(_list_pairs(one.edges, own)))
     nodes = [*inputs, *names, *outputs]
     main = set(_list_pairs(graph.edges, nodes))
     total = max(len(found), 1)
@@ -329,9 +329,10 @@ def _describe(
     candidates: nx.DiGraph = nx.DiGraph(reported)
     for name, (_, often) in others.items():
         candidates.add_node(name, role="latent", frequency=often)
-    for edge in sorted(direct - main):
+    for edge in sorted(direct.keys() - main):
         if edge[0] in candidates and edge[1] in candidates:
-            candidates.add_edge(*edge, frequency=frequency[edge])
+            # Not the share of paths, which an edge that is reported may be part of.
+            candidates.add_edge(*edge, frequency=direct[edge] / total)
     below = {
         name: frozenset(np.flatnonzero(row).tolist())
         for name, row in zip(names, _list_outputs(graph), strict=True)
