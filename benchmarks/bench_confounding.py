@@ -36,7 +36,6 @@ import numpy as np
 import pandas as pd
 
 from rinn.config import RunSettings
-from rinn.consensus import regress_effects
 from rinn.devices import find_devices
 from rinn.graphs import by_role
 from rinn.matching import score_graph
@@ -46,6 +45,7 @@ from rinn.problem import make_problem
 from rinn.records import Data
 from rinn.simulation import make_dataset
 from rinn.simulation.tcga import sample_tumours
+from rinn.structure import estimate_effects
 
 Record = dict[str, Any]
 
@@ -173,7 +173,7 @@ def count_pairs(seed: int, samples: int = 5000, clear: float = CLEAR) -> Record:
     record: Record = {"true": len(causes)}
     for way, labels in (("without", None), ("covariates", tumours.labels)):
         data = as_data(tumours.x, tumours.y, covariates=labels)
-        is_clear = np.abs(regress_effects(make_problem(data, seed=seed)).all) > clear
+        is_clear = np.abs(estimate_effects(make_problem(data, seed=seed)).z) > clear
         is_true = np.array([[(i, o) in causes for o in data.outputs] for i in data.inputs])
         found, false = int(is_clear[is_true].sum()), int(is_clear[~is_true].sum())
         record[way] = {"found": found, "false": false}

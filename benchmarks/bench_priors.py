@@ -28,13 +28,14 @@ from rich.table import Table
 
 from casefiles import find_spread, tell
 from rinn.config import RunSettings
-from rinn.consensus import Effects, Prior, make_prior, read_consensus
 from rinn.devices import find_devices
 from rinn.graphs import by_role, reach
 from rinn.matching import score_graph
 from rinn.pairing import as_data
 from rinn.pipeline import fit_data
 from rinn.simulation import Simulation, make_dataset
+from rinn.structure import Effects, Prior, learn_graph, make_prior
+from rinn.structure.regression import Sample, estimate_moments
 
 DATASETS = ("or", "gaussian", "logic")
 SIZES = (250, 500)
@@ -101,7 +102,7 @@ def measure(name: str, n: int, seed: int, settings: RunSettings, work: Path) -> 
     for variant in VARIANTS:
         started = time.monotonic()
         prior, _ = make_variant(variant, true, np.random.default_rng([seed, n]))
-        graph = read_consensus(effects, inputs, outputs, prior=prior).graph
+        graph = learn_graph(effects, inputs, outputs, prior=prior).graph
         scores = score_graph(graph, simulation.truth)
         drawn = np.array([[o in nx.descendants(graph, i) for o in outputs] for i in inputs])
         record["scores"][variant] = {
@@ -124,12 +125,23 @@ def find_effects(
         effects = fit_data(data, settings, find_devices("auto"), refit=False).effects
         if effects is None:
             raise RuntimeError(f"no effects were measured for {path.stem}")
-        kept = {"all": effects.all, "each": effects.each, "error": effects.error}
-        np.savez(path, **kept, splits=np.array(effects.splits))
+        save_effects(effects, path)
+    return load_effects(path), list(data.inputs), list(data.outputs)
+
+
+def save_effects(effects: Effects, path: Path) -> None:
+    """Keep effects and the rows that they were estimated from."""
+    sample = effects.sample
+    owners = np.array([(own[0], own[-1]) for own in sample.owners])
+    np.savez(path, z=effects.z, x=sample.x, y=sample.y, owners=owners)
+
+
+def load_effects(path: Path) -> Effects:
+    """Read effects that were kept; the tables of the benchmark have no gaps or covariates."""
     with np.load(path, allow_pickle=False) as kept:
-        splits = tuple(kept["splits"].tolist())
-        effects = Effects(kept["all"], kept["each"], kept["error"], splits)
-    return effects, list(data.inputs), list(data.outputs)
+        owners = tuple(tuple(sorted(set(own))) for own in kept["owners"].tolist())
+        sample = Sample(kept["x"], kept["y"], None, 0, owners)
+        return Effects(kept["z"], sample, estimate_moments(sample))
 
 
 def make_variant(

@@ -14,8 +14,6 @@ from networks import make_trials, mixed_data, small_data
 from rinn import RINN
 from rinn.cli import run
 from rinn.config import RunSettings
-from rinn.consensus import measure_effects, regress_effects
-from rinn.consensus.effects import _find_errors
 from rinn.errors import InputError
 from rinn.evaluation import find_test_losses, score_test
 from rinn.pairing import as_data, fingerprint
@@ -23,6 +21,7 @@ from rinn.pipeline import fit_data, plan_run
 from rinn.problem import make_problem
 from rinn.refitting import refit_graph
 from rinn.search import run_search
+from rinn.structure import estimate_effects
 
 CPU = jax.devices("cpu")
 
@@ -85,7 +84,7 @@ def test_effects_of_nothing_scatter_by_their_errors():
         names = tuple(f"x{n}" for n in range(120))
         kinds = (("y2", "count"), ("y3", "count"))
         problem = make_problem(replace(mixed_data(), x=x, y=y, inputs=names, kinds=kinds))
-        found.append(regress_effects(problem).all)
+        found.append(estimate_effects(problem).z)
     found = np.stack(found)  # [seed, input, output]
     np.testing.assert_allclose(found.std(axis=(0, 1)), 1, atol=0.1)
     assert (np.abs(found) > 3.5).mean() < 0.003
@@ -96,26 +95,19 @@ def test_an_output_with_hardly_more_values_than_inputs_says_nothing():
     x = np.random.default_rng(0).normal(size=(600, 120))
     data.y[130:, 0] = np.nan
     names = tuple(f"x{n}" for n in range(120))
-    effects = regress_effects(make_problem(replace(data, x=x, inputs=names)))
-    assert (effects.all[:, 0] == 0).all()
-    assert (effects.all[:, 1] != 0).all()
+    effects = estimate_effects(make_problem(replace(data, x=x, inputs=names)))
+    assert (effects.z[:, 0] == 0).all()
+    assert (effects.z[:, 1] != 0).all()
 
 
-def test_errors_follow_the_number_of_known_values():
-    data = mixed_data(1000, missing=0.0)
+def test_effects_follow_the_number_of_known_values():
+    """With half of its values an output has effects of half as many squared standard errors."""
+    data = mixed_data(4000, missing=0.0)
+    whole = estimate_effects(make_problem(data)).z
     data.y[::2, 0] = np.nan
-    problem = make_problem(data)
-    seen = np.sort(problem.seen)
-    errors = _find_errors(problem, seen, [])
-    known = problem.known[0, seen].sum()
-    np.testing.assert_allclose(errors, 1 / np.sqrt([known, *[len(seen)] * 3]))
-    data = small_data(1000, binary=True)
-    data.y[::2, 0] = np.nan
-    problem = make_problem(data)
-    seen = np.sort(problem.seen)
-    p = np.nanmean(data.y[seen, 0])
-    expected = 1 / np.sqrt(problem.known[0, seen].sum() * p * (1 - p))
-    assert _find_errors(problem, seen, [])[0] == pytest.approx(expected)
+    half = estimate_effects(make_problem(data)).z
+    ratio = np.linalg.norm(half, axis=0) / np.linalg.norm(whole, axis=0)
+    np.testing.assert_allclose(ratio, [np.sqrt(0.5), 1, 1, 1], rtol=0.05)
 
 
 @pytest.mark.parametrize("strategy", ["dbn", "esc", "dm", "regression"])
@@ -209,13 +201,14 @@ def test_missing_values_of_pandas_and_outputs_with_few_values():
         model.score(data.x, y[["y0", "y1"]])
 
 
-def test_effects_in_networks_are_in_units_of_their_errors():
+@pytest.mark.parametrize("source", ["network", "corrected", "auto"])
+def test_networks_have_effects_on_outputs_of_every_kind(source):
     data = mixed_data(400)
     problem = make_problem(data)
     nets = run_search(problem, make_trials(settings=2), CPU)
-    effects = measure_effects(nets, problem)
-    assert np.isfinite(effects.all).all()
-    assert effects.all.shape == (4, 4)
+    effects = estimate_effects(problem, nets, source)
+    assert np.isfinite(effects.z).all()
+    assert effects.z.shape == (4, 4)
 
 
 def test_rows_without_outputs_and_outputs_without_values_are_dropped():

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import unicodedata
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -16,9 +17,9 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from linear_graphs import make_effects
 from rinn.cells import guard_formula, unguard_formula
 from rinn.confounding import load_covariates, make_covariates
-from rinn.consensus.effects import Effects
 from rinn.delimited import encode_table, read_table
 from rinn.errors import InputError
 from rinn.export.cytoscape import encode_cyjs
@@ -98,7 +99,7 @@ def test_names_come_back_from_tables_of_edges(tmp_path_factory, names):
 def test_names_come_back_from_columns_and_samples(tmp_path_factory, names):
     path = tmp_path_factory.mktemp("table") / "effects.csv"
     values = np.array([[0.5, -1.5], [2.0, 0.0]])
-    effects = Effects(values, values[None], values, (0,))
+    effects = replace(make_effects(np.eye(9)[:, :2], np.eye(9)[:, 2:4]), z=values)
     path.write_bytes(encode_table(tabulate_effects(Data(values, values, names, names), effects)))
     ours = load_table(path, "effects")
     assert (ours.columns, ours.samples) == (names, names)

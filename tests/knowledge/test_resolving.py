@@ -3,10 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rinn.consensus.prior import ANY_LEVEL
 from rinn.errors import InputError
 from rinn.knowledge import Knowledge, Statement, load_knowledge, load_sif, resolve
 from rinn.records import Data, Dropped
+from rinn.structure.prior import ANY_LEVEL
 
 INPUTS = ("TP53_x", "EGFR", "MYC", "KRAS")
 OUTPUTS = ("TP53_y", "CDKN1A", "FOS")

@@ -119,11 +119,15 @@ def _read_resamples(
     owners = effects.sample.owners
     found = [
         _resolve_products(
-            find_structure(moments, settings, prior, start=whole, sweeps=0), owners, len(inputs)
+            find_structure(moments, settings, prior, start=whole, sweeps=0),
+            owners,
+            len(inputs),
+            prior,
         )
         for moments in _resample(effects, settings.bootstraps, seed)
     ]
-    graph = _drop_unsupported(_resolve_products(whole, owners, len(inputs)), effects, prior)
+    graph = _resolve_products(whole, owners, len(inputs), prior)
+    graph = _drop_unsupported(graph, effects, prior)
     matches = [match_latents(graph, other) for other in found]
     share = _count_latents(graph, matches)
     rare = [node for node, often in share.items() if often < c.MIN_FREQUENCY]
@@ -144,7 +148,7 @@ def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
 
 
 def _resolve_products(
-    graph: Structure, owners: Sequence[tuple[int, ...]], inputs: int
+    graph: Structure, owners: Sequence[tuple[int, ...]], inputs: int, prior: Prior | None = None
 ) -> Structure:
     """The graph of the inputs alone: an edge from a product is one from each of its inputs."""
     graph = remove_unreached(graph)
@@ -158,7 +162,8 @@ def _resolve_products(
             weights[owner] = np.where(new, weights[row], weights[owner])
     keep = np.delete(np.arange(len(edges)), np.arange(inputs, graph.inputs))
     part = np.ix_(keep, keep)
-    return replace(graph, inputs=inputs, edges=edges[part], weights=weights[part])
+    graph = replace(graph, inputs=inputs, edges=edges[part], weights=weights[part])
+    return graph if prior is None else remove_unreached(prior.obey(graph))
 
 
 def match_latents(graph: Structure, other: Structure) -> dict[int, int]:
@@ -296,7 +301,7 @@ def _describe(
     names = name_latents(graph.latents, {*inputs, *outputs})
     others, labels = _name_others(found, matches, {*inputs, *outputs, *names})
     paths: Counter[Edge] = Counter()
-    direct: set[Edge] = set()
+    direct: Counter[Edge] = Counter()
     for number, (one, match) in enumerate(zip(found, matches, strict=True)):
         own = [*inputs, *[""] * one.latents, *outputs]
         for node in one.latent_nodes:
@@ -305,7 +310,7 @@ def _describe(
                 labels.get((number, node), "") if known is None else (names[known - graph.inputs])
             )
         paths.update(_list_pairs(one.reach & ~np.eye(len(own), dtype=bool), own))
-        direct |= set(_list_pairs(one.edges, own))
+        direct.update(set(_list_pairs(one.edges, own)))
     nodes = [*inputs, *names, *outputs]
     main = set(_list_pairs(graph.edges, nodes))
     total = max(len(found), 1)
@@ -324,9 +329,10 @@ def _describe(
     candidates: nx.DiGraph = nx.DiGraph(reported)
     for name, (_, often) in others.items():
         candidates.add_node(name, role="latent", frequency=often)
-    for edge in sorted(direct - main):
+    for edge in sorted(direct.keys() - main):
         if edge[0] in candidates and edge[1] in candidates:
-            candidates.add_edge(*edge, frequency=frequency[edge])
+            # Not the share of paths, which an edge that is reported may be part of.
+            candidates.add_edge(*edge, frequency=direct[edge] / total)
     below = {
         name: frozenset(np.flatnonzero(row).tolist())
         for name, row in zip(names, _list_outputs(graph), strict=True)

@@ -92,7 +92,7 @@ def estimate_effects(
         >>> noise = np.random.default_rng(1).normal(size=(1000, 1))
         >>> data = Data(x, x[:, :1] + noise, ("a", "b"), ("y",))
         >>> estimate_effects(make_problem(data)).z.round(0)
-        array([[29.],
+        array([[28.],
                [ 1.]])
     """
     rows = np.sort(problem.seen)
@@ -273,7 +273,7 @@ def _correct_products(sample: Sample, plain: Sample) -> Sample:
     missing = plain.y - sample.y
     slopes = estimate_slopes(Sample(own, missing, None, 0, ()))
     return Sample(
-        sample.x, sample.y + own @ slopes, sample.observed, sample.covariates, sample.owners
+        sample.x, sample.y + extra @ slopes, sample.observed, sample.covariates, sample.owners
     )
 
 

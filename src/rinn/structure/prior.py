@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from rinn.structure.records import Structure
 
 MUST = 15.0  # log odds: as sure as a very clear effect
-NEVER = -1e4  # more than all else together can pay for
+NEVER = -1e8  # more than all else together can pay for
 ANY_LEVEL = 1_000_000
 
 
@@ -79,16 +79,34 @@ class Prior:
         total += _count_shared(self.outputs_alike, graph.edges[nodes, graph.first_output :].T)
         return total + (self._count_levels(graph) if self.has_levels else 0.0)
 
+    def obey(self, graph: Structure) -> Structure:
+        """The graph without edges of inputs that lead to outputs or levels they must not reach."""
+        inputs, nodes = len(self.odds), list(graph.latent_nodes)
+        below = graph.reach[:, graph.first_output :].astype(int)
+        wrong = graph.edges.copy()
+        wrong[inputs:] = False
+        wrong[:inputs] &= (self.order < 0).astype(int) @ below.T > 0
+        if self.has_levels:
+            wrong[:inputs, nodes] |= graph.edges[:inputs, nodes] & self._find_misplaced(graph)
+        if not wrong.any():
+            return graph
+        return replace(
+            graph, edges=graph.edges & ~wrong, weights=np.where(wrong, 0.0, graph.weights)
+        )
+
     def _count_levels(self, graph: Structure) -> float:
         """What inputs on latents outside their levels cost."""
+        edges = graph.edges[: len(self.odds), list(graph.latent_nodes)]
+        return NEVER * float((edges & self._find_misplaced(graph)).sum())
+
+    def _find_misplaced(self, graph: Structure) -> Bool[np.ndarray, "input latent"]:
+        """Which latents are outside the levels of which inputs."""
         nodes = list(graph.latent_nodes)
         inner = graph.edges[np.ix_(nodes, nodes)]
         level = np.ones(len(nodes), int)
         for _ in nodes:
             level = np.array([1 + max([0, *level[below]]) for below in inner])
-        edges = graph.edges[: len(self.odds), nodes]
-        wrong = (level < self.lowest[:, None]) | (level > self.highest[:, None])
-        return NEVER * float((edges & wrong).sum())
+        return np.asarray((level < self.lowest[:, None]) | (level > self.highest[:, None]))
 
     def fingerprint(self) -> str:
         """SHA-256 of all its numbers: the same for files that say the same."""

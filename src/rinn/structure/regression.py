@@ -63,8 +63,8 @@ def estimate_moments(
         >>> x, noise = rng.normal(size=(900, 2)), rng.normal(size=(900, 1))
         >>> sample = Sample(x, x[:, :1] + noise, None, 0, ((0,), (1,)))
         >>> estimate_moments(sample).z.round(0)
-        array([[29.],
-               [ 0.]])
+        array([[28.],
+               [ 1.]])
     """
     weight = np.ones(len(sample.x)) if weights is None else weights
     x = sample.x - np.average(sample.x, axis=0, weights=weight)
@@ -84,6 +84,8 @@ def estimate_moments(
     both = (observed.T * weight) @ observed
     free = np.maximum(both - taken, 1.0)
     spread = (residual.T * weight) @ residual / free
+    if sample.observed is not None:
+        spread = _make_positive(spread)
     return _standardise(
         Moments(samples, covariance, slopes, spread),
         (y**2 * weight[:, None]).sum(axis=0) / count,
@@ -97,7 +99,8 @@ def _find_readers(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.n
     """What outcomes are multiplied by to give effects, [sample, column]."""
     if joint:
         return np.asarray(x @ np.linalg.pinv(covariance, rcond=RCOND, hermitian=True))
-    return x / np.maximum(np.diag(covariance), 1e-300)
+    variance = np.diag(covariance)
+    return np.asarray(x * np.where(variance > 1e-24, 1 / np.maximum(variance, 1e-24), 0.0))
 
 
 def _regress_observed(
@@ -115,6 +118,17 @@ def _regress_observed(
     return slopes
 
 
+def _make_positive(covariance: np.ndarray) -> np.ndarray:
+    """The covariance without negative eigenvalues: pairs of outcomes are observed in other rows."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    if values[0] >= 0:
+        return covariance
+    found = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    size = scale / np.sqrt(np.maximum(np.diag(found), 1e-300))
+    return np.asarray(found * np.outer(size, size))
+
+
 def _find_unevenness(
     readers: np.ndarray, residual: np.ndarray, weight: np.ndarray
 ) -> Float[np.ndarray, " column"]:
@@ -124,6 +138,7 @@ def _find_unevenness(
     squares = residual**2
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
     found = np.sqrt(share.T @ (squares / mean))  # [column, output]
+    found = np.where(mean > 1e-24, found, 1.0)  # an output that is constant has no noise
     return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
 
 

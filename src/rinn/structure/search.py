@@ -67,10 +67,11 @@ def find_structure(
     by_effects = settings.effects_only or Misfit(moments).share < c.MIN_SHARE
     search = Search(moments, alone if by_effects else settings, prior)
     if start is not None:
-        found = search.improve(search.fit(start, LATE_STEPS), sweeps)
-        return found[0]
+        return search.improve(search.fit(start, LATE_STEPS), sweeps)[0]
     first = Search(moments, alone, prior)
-    found = first.improve(first.fit(propose_graph(moments, first.penalty)), sweeps)
+    proposed = propose_graph(moments, first.penalty)
+    proposed = proposed if prior is None else prior.obey(proposed)
+    found = first.improve(first.fit(proposed), sweeps)
     if not by_effects:
         found = search.improve(search.fit(found[0], LATE_STEPS), sweeps)
         found = _drop_without_effects(found, search)
@@ -170,6 +171,12 @@ class Search:
             graph, score = now
             found = self.misfit.linearise(graph)
             losses = found.find_losses() - self._price(graph, *found.edges)
+            if self.prior is not None:
+                losses += 2 * self.prior.count_log_odds(graph)
+                losses -= [
+                    2 * self.prior.count_log_odds(set_edges(graph, u, v, None))
+                    for u, v in zip(*found.edges, strict=True)
+                ]
             order = np.flatnonzero(losses < 0)
             order = order[np.argsort(losses[order], kind="stable")]
             trials = [order[: len(order) // 3]] if len(order) > 5 else []
