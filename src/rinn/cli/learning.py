@@ -270,7 +270,7 @@ def _fit(
     show_test(found.manifest["test"], console)
     for line in found.manifest.get("prior", {}).get("account", ()):
         console.print(line, markup=False, highlight=False)
-    for part in ("effects", "outputs", "covariates", "prior", "comparison", "null"):
+    for part in ("effects", "fit", "outputs", "covariates", "prior", "comparison", "null"):
         if words := found.manifest.get(part, {}).get("sentence"):
             if part == "comparison":
                 words = say_comparison(found.manifest, found.graph) or words

@@ -100,7 +100,7 @@ class GraphEstimator(BaseEstimator):
         self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
         self.trials_ = fit.trials
         self.dropped_ = data.dropped
-        self.cautions_ = find_cautions(data, fit.networks)
+        self.cautions_ = find_cautions(data, fit.networks) + fit.output_causes
         self._keep(fit)
         return self
 

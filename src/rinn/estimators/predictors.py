@@ -203,7 +203,8 @@ class RINN(Predictor):
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
             no network has seen.
-        cautions_: what makes these tables poor, such as few samples or networks, a sentence each.
+        cautions_: what to be careful with, such as few samples or networks, or a latent that may be
+            an output, a sentence each.
         dropped_: the columns that were left out (constant, copied, too few values), and samples
             without any output.
         covariates_: how each covariate that `fit` was given became numbers.
