@@ -40,7 +40,7 @@ def test_page_opens_with_the_graph_as_drawn(open_page, run, report):
     page = open_page(report).page
     edges = pd.read_csv(run / "edges.csv")
     assert page.evaluate(SHOWN) == edges["drawn"].sum() == 7
-    assert page.locator("#slider").input_value() == "60"
+    assert page.locator("#slider").input_value() == "50"
     assert page.locator("#shown").inner_text() == "7 edges, the graph as drawn"
 
 

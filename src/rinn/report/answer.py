@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from rinn.graphs import by_role
@@ -47,8 +48,9 @@ def _say_found(contents: Contents) -> str:
         none = "No latent was found often enough, with effects beyond chance, to be reported"
         edges = graph.number_of_edges()
         return f"{none}; the graph has {count(edges, 'direct edge')}." if edges else f"{none}."
+    joined = {name for latent in latents for name in nx.all_neighbors(graph, latent)}
     sides = [
-        f"{sum(graph.degree(name) > 0 for name in names)} of {count(len(names), role)}"
+        f"{len(joined.intersection(names))} of {count(len(names), role)}"
         for role in ("input", "output")
         for names in [by_role(graph, role)]
     ]

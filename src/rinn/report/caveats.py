@@ -19,8 +19,8 @@ CAVEATS = (
     "or three children, saves too little to be told from chance, and may be missed.",
     "An edge from an input straight to an output is drawn where no latent explains its effect with "
     "fewer edges. A latent with a single child could stand on it unseen.",
-    "Two latents that act on the same outputs can be told apart only if their inputs act in "
-    "different proportions; otherwise they appear as one.",
+    "Two latents that act on the same outputs can be told apart only if they do so in different "
+    "proportions; otherwise they appear as one.",
     "An edge that the covariance of the outputs alone supports (the tooltip says so) may also come "
     "from a cause that was not measured, or from outputs that are not linear in their latents. "
     "'rinn fit --effects-only' leaves covariance out.",
