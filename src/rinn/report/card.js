@@ -192,6 +192,7 @@ function writeChip(edge, n) {
   const node = nodes[n], weight = edge[WEIGHT];
   const sign = weight > 0 ? "plus" : weight < 0 ? "minus" : "unknown"; // as the edge is drawn
   const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`),
+    edge[SUPPORT] === "covariance" ? make("span", { class: "value" }, " by covariance") : null,
     isOwed(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
   const chip = node.role === "latent"
     ? make("button", { type: "button", class: `chip ${sign}` }, ...inner)

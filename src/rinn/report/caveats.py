@@ -61,7 +61,7 @@ MOST_DETAIL = 400
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
     strategy = contents.manifest["settings"].get("strategy")
-    words = CAVEATS
+    words: tuple[str, ...] = CAVEATS
     if not contents.nets:
         words = REGRESSION_CAVEATS if strategy == "regression" else DM_CAVEATS
     elif any(net.trial.net.kind == "belief" for net in contents.nets):
