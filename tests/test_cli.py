@@ -291,7 +291,7 @@ class TestFit:
     def test_graph_files_agree(self, fitted):
         graph = load_graph(fitted / "graph.json")
         assert set(load_graph(fitted / "graph.graphml").edges) == set(graph.edges)
-        edges = pd.read_csv(fitted / "edges.csv")
+        edges = pd.read_csv(fitted / "edges.csv").query("drawn")
         assert set(zip(edges["source"], edges["target"], strict=True)) == set(graph.edges)
         assert "<html" in (fitted / "report.html").read_text(encoding="utf-8")
 
@@ -410,10 +410,12 @@ class TestBadSettings:
             ),
             (
                 ("--strategy", "zebra"),
-                "strategy must be one of rinn, dnn, dbn, esc, dm, got 'zebra'",
+                "strategy must be one of rinn, dnn, dbn, esc, dm, regression, got 'zebra'",
             ),
             (("--budget", "papers"), "did you mean 'paper'?"),
             (("--loss", "mae"), "loss must be one of auto, bce, mse, poisson"),
+            (("--effects", "nets"), "effects must be one of auto, network, regression, corrected"),
+            (("--bootstraps", "-1"), "bootstraps must be a whole number of at least 0, got -1"),
             (("--trials", "1"), "trials must be a whole number of at least 2, got 1"),
             (("--trials", "few"), "--trials"),
             (("--epochs", "0"), "epochs must be a whole number of at least 1, got 0"),

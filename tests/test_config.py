@@ -33,6 +33,17 @@ from rinn.errors import InputError
         (lambda: RunSettings(keep=0), "keep must be a whole number of at least 1, got 0"),
         (lambda: RunSettings(budget="papr"), "budget must be one of default, paper, got 'papr'"),
         (lambda: RunSettings(loss="mae"), "loss must be one of auto, bce, mse, poisson, got 'mae'"),
+        (
+            lambda: RunSettings(effects="networks"),
+            "effects must be one of auto, network, regression, corrected, got 'networks'; did you "
+            "mean 'network'",
+        ),
+        (lambda: RunSettings(direct="no"), "direct must be True or False, got 'no'"),
+        (lambda: RunSettings(effects_only=None), "effects_only must be True or False, got None"),
+        (
+            lambda: RunSettings(bootstraps=2.5),
+            "bootstraps must be a whole number of at least 0, got 2.5",
+        ),
         (lambda: check_device("tpu"), "device must be one of auto, cpu, gpu, got 'tpu'"),
     ],
 )

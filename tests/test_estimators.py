@@ -79,6 +79,7 @@ def test_parameters_are_stored_as_given_and_cloned():
     assert copy.get_params() == model.get_params()
     assert set(model.get_params()) == {
         *("budget", "trials", "epochs", "keep", "select", "loss"),
+        *("effects", "direct", "effects_only", "bootstraps"),
         *("device", "random_state", "min_samples", "verbose", "prior"),
     }
 
@@ -284,6 +285,9 @@ def test_verbose_shows_progress(tables, capsys):
         ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
         ({"keep": 2.5}, "keep must be a whole number of at least 1, got 2.5"),
         ({"loss": "hinge"}, "loss must be one of auto, bce, mse, poisson, got 'hinge'"),
+        ({"effects": "nets"}, "effects must be one of auto, network, regression, corrected, got"),
+        ({"direct": 1}, "direct must be True or False, got 1"),
+        ({"bootstraps": -1}, "bootstraps must be a whole number of at least 0, got -1"),
         ({"device": "tpu"}, "device must be one of auto, cpu, gpu, got 'tpu'"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"min_samples": 9}, "min_samples must be a whole number of at least 10, got 9"),

@@ -296,8 +296,8 @@ def test_answer_in_three_sentences(hostile):
     contents = load_contents(hostile)
     found, trained, test = answer_info(contents)
     assert found == (
-        "2 latents connect 2 of 4 inputs with 4 of 5 outputs; each was found in 50 % of repeated "
-        "searches."
+        "2 latents connect 2 of 4 inputs with 4 of 5 outputs; each was found in 50 % of "
+        "bootstrap resamples."
     )
     assert trained.startswith("4 networks were trained, and the 2 ")
     assert "mean squared error" in test

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 from rich.console import Console
@@ -39,7 +40,8 @@ class CheckResult:
     """What can be known of a graph that is taken for the truth.
 
     `size` counts inputs, latents, outputs and edges of the graph; `kept_latents` and `kept_edges`
-    those of its modified graph; `data` is there where tables were given.
+    those of its modified graph; `data` is there where tables were given, `fit` (the test of whether
+    the graph explains the effects) where it is the graph of a run.
     """
 
     size: dict[str, int]
@@ -49,6 +51,7 @@ class CheckResult:
     classes: tuple[SignatureClass, ...]
     assumptions: tuple[Assumption, ...]
     data: DataComparison | None = None
+    fit: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, object]:
         """Give the findings by name, ready for `json.dumps`."""
@@ -59,6 +62,7 @@ class CheckResult:
             "classes": [group.to_json() for group in self.classes],
             "assumptions": [one.to_json() for one in self.assumptions],
             "data": None if self.data is None else self.data.to_json(),
+            "fit": self.fit,
         }
 
 
@@ -107,7 +111,17 @@ def check_file(
     file = Path(path)
     graph = load_acyclic(file / "graph.json" if file.is_dir() else file)
     data = None if x is None or y is None else load_data(x, y, covariates, as_is=True)
-    return check_causality(graph, data)
+    return replace(check_causality(graph, data), fit=_read_fit(file))
+
+
+def _read_fit(folder: Path) -> dict[str, Any] | None:
+    """The test of fit in the manifest of a run folder."""
+    if not (folder / "manifest.json").is_file():
+        return None
+    from rinn.store import load_manifest  # loads JAX, which graph files do not need
+
+    fit: dict[str, Any] | None = load_manifest(folder).get("fit")
+    return fit
 
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
@@ -165,6 +179,8 @@ def show_check(result: CheckResult, console: Console) -> None:
     if result.latents:
         console.print(_list_latents(result))
     console.print(_list_assumptions(result))
+    if result.fit is not None:
+        _say(console, result.fit["sentence"])
     if result.data is not None:
         _show_data(result.data, console)
 

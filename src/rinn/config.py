@@ -185,6 +185,8 @@ class RunSettings:
         _check_choice("loss", self.loss, LOSSES)
         _check_choice("select", self.select, SELECTIONS)
         _check_choice("effects", self.effects, EFFECTS)
+        for name in ("direct", "effects_only"):
+            _check_flag(name, getattr(self, name))
         check_number("bootstraps", self.bootstraps, 0, MOST_ROUNDS)
         check_number("seed", self.seed, 0)
         check_number("keep", self.keep, 1)
@@ -219,6 +221,11 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         hint = suggest(str(value), choices, listed=False)
         raise InputError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}")
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r:.80}")
 
 
 def _check_rate(name: str, value: float, least: float, most: float = math.inf) -> None:

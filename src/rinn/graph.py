@@ -26,7 +26,7 @@ class LatentGraph:
     """The graph that is reported, and all candidates, reported or not.
 
     Latents that are not reported are named U1, U2 ... in `doubtful`, which holds the reported part
-    too. Its edges come from several searches, which may contradict each other: it may have cycles.
+    too. Its edges come from several resamples, which may contradict each other: it may have cycles.
     `fit` is a test of whether the graph explains the effects: chi2, df and p.
     """
 

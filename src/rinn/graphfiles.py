@@ -27,6 +27,7 @@ from rinn.reading import read_file
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
 SHARES = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
+SUPPORT = "support"  # what pays for an edge: effects, covariance, both or neither
 ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
 
 # Larger files are refused before they fill the memory; no run writes one.
@@ -151,8 +152,8 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
 
     Returns:
         Columns source, target, source_role, target_role, weight, frequency, and those of
-        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; and
-        origin where each edge has one.
+        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; support
+        where some edge has one; and origin where each edge has one.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -179,6 +180,9 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     rows.sort(key=lambda row: (place(row[0]), place(row[1])))
     names = ["source", "target", "source_role", "target_role", *numbers]
     table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+    support = [graph.edges[row[:2]].get(SUPPORT) for row in rows]
+    if any(support) and all(isinstance(word, str | None) for word in support):
+        table[SUPPORT] = support
     origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
     if rows and all(isinstance(origin, str) for origin in origins):
         table[ORIGIN] = origins

@@ -45,6 +45,7 @@ from rinn.structure import (
 )
 from rinn.structure.effects import REGRESSION
 from rinn.structure.heldout import make_support_test
+from rinn.structure.outputs import find_output_causes
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Fit:
     paper's choice. A strategy without networks has none of these, but graphs of its own
     (`detected`); one whose networks know nothing of the inputs has no `refit`. `influence` is what
     prior knowledge did, where there was some. `networks` are those that did not diverge, where the
-    effects are theirs.
+    effects are theirs. `output_causes` are sentences about latents that may be outputs.
     """
 
     data: Data
@@ -73,6 +74,7 @@ class Fit:
     detected: Detected | None = None
     influence: Influence | None = None
     networks: int | None = None
+    output_causes: tuple[str, ...] = ()
 
     @property
     def kept(self) -> list[TrainedNet]:
@@ -240,6 +242,7 @@ def conclude(
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None
     found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)
+    found = replace(found, output_causes=find_output_causes(latent.graph, effects, *names))
     if not refit:
         return found
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
@@ -254,7 +257,7 @@ def _withhold(latent: LatentGraph) -> LatentGraph:
     graph: nx.DiGraph = nx.DiGraph()
     nodes = latent.graph.nodes(data="role")
     graph.add_nodes_from((name, {"role": role}) for name, role in nodes if role != "latent")
-    return replace(latent, graph=graph)
+    return replace(latent, graph=graph, fit=None)
 
 
 def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:

@@ -30,9 +30,12 @@ from rinn.pipeline import Fit, tabulate_activity, tabulate_effects
 from rinn.problem import MANY_INPUTS
 from rinn.records import Data
 from rinn.store import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
-from rinn.structure.effects import REGRESSION
+from rinn.structure.constants import SAMPLES_PER_INPUT
+from rinn.structure.effects import CORRECTED, NETWORK
 
 PRIOR = "prior.json"
+FIT_LEVEL = 0.05  # of the test of fit: below, the graph leaves effects unexplained
+MIN_P = 1e-4  # smaller p-values are not spelled out
 MOST_SHOWN = 20  # contradictions that the manifest and the report list
 PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
 
@@ -69,27 +72,73 @@ def describe_run(
     }
 
 
-def describe_effects(source: str, kept: int) -> str:
-    """Say what the graph was read from.
+def describe_effects(
+    source: str, asked: str = "auto", *, kept: int, samples: int, inputs: int
+) -> str:
+    """Say what the graph was read from, and why.
 
     Args:
-        source: of the effects, networks or regression.
+        source: of the effects: network, regression or corrected.
+        asked: what the settings asked for.
         kept: how many networks were kept.
+        samples: outside the test set.
+        inputs: how many there are.
 
     Returns:
         One sentence.
 
     Example:
-        >>> describe_effects("networks", 20)
-        'The graph is read from the effects of the inputs in the 20 kept networks.'
+        >>> describe_effects("network", "network", kept=20, samples=4500, inputs=16)
+        'The graph is read from the effects of the inputs in the 20 kept networks, as asked for.'
     """
-    if source == REGRESSION:
-        return (
-            f"The graph is read from a linear regression of each output on all inputs, because "
-            f"there are more than {MANY_INPUTS}; the networks only predict."
-        )
     which = "kept network" if kept == 1 else f"{kept} kept networks"
-    return f"The graph is read from the effects of the inputs in the {which}."
+    if source == NETWORK:
+        return f"The graph is read from the effects of the inputs in the {which}, as asked for."
+    if source == CORRECTED:
+        better = "because networks predict held-out samples better than a regression"
+        return (
+            f"The graph is read from the effects of the inputs in the {which}, corrected by a "
+            f"regression of their residuals, {better if asked == 'auto' else 'as asked for'}."
+        )
+    if samples < SAMPLES_PER_INPUT * inputs:
+        return (
+            f"The graph is read from regressions on each input by itself, because there are fewer "
+            f"than {SAMPLES_PER_INPUT} samples for each input; the networks only predict."
+        )
+    why = "because networks do not predict held-out samples better"
+    if inputs > MANY_INPUTS:
+        why = f"because there are more than {MANY_INPUTS} of them"
+    return (
+        f"The graph is read from a linear regression of the outputs on all inputs, "
+        f"{why if asked == 'auto' else 'as asked for'}; the networks only predict."
+    )
+
+
+def describe_fit(fit: dict[str, float], edges: int) -> str:
+    """Say whether a graph explains the effects.
+
+    Args:
+        fit: `chi2`, `df` and `p` of the test.
+        edges: how many the graph has.
+
+    Returns:
+        One sentence.
+
+    Example:
+        >>> describe_fit({"chi2": 213.2, "df": 218, "p": 0.58}, 40)
+        'Test of fit: chi-square 213 on 218 degrees of freedom, p = 0.58: the graph explains the \
+effects.'
+    """
+    if not fit["df"]:
+        return "Test of fit: not possible, because the graph has an edge for each effect."
+    p = f"p = {fit['p']:.2g}" if fit["p"] >= MIN_P else f"p < {MIN_P:g}"
+    verdict = "the graph explains the effects" if edges else "there is no effect to explain"
+    if fit["p"] < FIT_LEVEL:
+        verdict = "some effects are not explained by this graph"
+    return (
+        f"Test of fit: chi-square {fit['chi2']:.0f} on {fit['df']:.0f} degrees of freedom, {p}: "
+        f"{verdict}."
+    )
 
 
 def describe_prior(knowledge: Knowledge, known: Resolved) -> dict[str, Any]:
@@ -117,7 +166,7 @@ def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
     """Write what was found; the manifest last, since `complete` promises the rest."""
     run.write_table("trials.csv", fit.trials)
     _write_networks(run, fit)
-    _write_graph(run, fit)
+    _write_graph(run, fit, manifest["settings"])
     manifest = manifest | _write_beside(run, fit, manifest)
     about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
     run.write_json(
@@ -125,7 +174,7 @@ def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         manifest
         | {
             "status": "complete",
-            "cautions": list(find_cautions(fit.data, fit.networks)),
+            "cautions": [*find_cautions(fit.data, fit.networks), *fit.output_causes],
             "networks": {
                 "trained": len(fit.nets),
                 "sets": len({net.trial.setting for net in fit.nets}),
@@ -172,16 +221,24 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
     return notes
 
 
-def _write_graph(run: RunFolder, fit: Fit) -> None:
-    graph = fit.latent.graph
+def _write_graph(run: RunFolder, fit: Fit, settings: dict[str, Any]) -> None:
+    graph, found = fit.latent.graph, fit.latent.doubtful
+    if fit.effects and not settings["bootstraps"]:
+        graph, found = _drop_frequencies(graph), _drop_frequencies(found)
     if not nx.is_directed_acyclic_graph(graph):
         # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
         graph = collapse(graph)
     write_graph(graph, run.folder / "graph.json")
     write_graph(graph, run.folder / "graph.graphml")
-    run.write_table(
-        "edges.csv", edges_table(fit.latent.doubtful if fit.nets else graph, drawn=graph)
-    )
+    run.write_table("edges.csv", edges_table(found if fit.nets else graph, drawn=graph))
+
+
+def _drop_frequencies(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph without frequencies, which nothing is known of without resamples."""
+    plain = graph.copy()
+    for values in (*plain.nodes.values(), *plain.edges.values()):
+        values.pop("frequency", None)
+    return plain
 
 
 def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -197,8 +254,17 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
         run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
         told["effects"] = {
             "source": fit.effects.source,
-            "sentence": describe_effects(fit.effects.source, len(fit.kept)),
+            "sentence": describe_effects(
+                fit.effects.source,
+                manifest["settings"]["effects"],
+                kept=len(fit.kept),
+                samples=len(fit.problem.seen),
+                inputs=len(fit.data.inputs),
+            ),
         }
+    if fit.latent.fit:
+        sentence = describe_fit(fit.latent.fit, fit.latent.graph.number_of_edges())
+        told["fit"] = {**fit.latent.fit, "sentence": sentence}
     if fit.influence:
         did = fit.influence.to_json()
         run.write_json(PRIOR, did)

@@ -77,6 +77,7 @@ _MANIFEST: dict[str, Any] = {
     },
     "cautions?": [str],
     "effects?": {"source": str, "sentence": str},
+    "fit?": _SENTENCE | {"chi2": float, "df": int, "p": float},
     "networks?": {"trained?": int, "sets?": int, "kept?": [int], "nearest?": [int]},
     "test?": (_TEST, None),
     "test_of_ten?": (_TEST, None),

@@ -163,7 +163,8 @@ def put_graph(out, names):
     ]
     for number, (source, target, share) in enumerate(found):
         edge = names.get(source, source), names.get(target, target)
-        graph.add_edge(*edge, weight=(-1.0) ** number * (1 + number), frequency=share)
+        about = {"support": "covariance" if source[0] == target[0] == "L" else "effects"}
+        graph.add_edge(*edge, weight=(-1.0) ** number * (1 + number), frequency=share, **about)
     effects = {
         "L1": {"MYC": -4.0, "JUN": 5.0, "FOS": -9.0, "CCND1": 10.5},
         "L2": {"FOS": -6.0, "CCND1": 7.0},

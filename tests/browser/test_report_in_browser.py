@@ -40,7 +40,7 @@ def test_page_opens_with_the_graph_as_drawn(open_page, run, report):
     page = open_page(report).page
     edges = pd.read_csv(run / "edges.csv")
     assert page.evaluate(SHOWN) == edges["drawn"].sum() == 7
-    assert page.locator("#slider").input_value() == "60"
+    assert page.locator("#slider").input_value() == "50"
     assert page.locator("#shown").inner_text() == "7 edges, the graph as drawn"
 
 
@@ -111,9 +111,10 @@ def test_click_opens_the_card_of_the_latent(open_page, report):
     page.locator("#graph .node.latent", has_text="L2").click()
     card = page.locator("#card")
     assert card.locator("h2").inner_text() == "L2"
-    assert "Found in 94 % of searches" in card.inner_text()
+    assert "Found in 94 % of bootstrap resamples" in card.inner_text()
     above, below = (card.locator(f".card-{way} .chip") for way in ("up", "down"))
     assert [text.split()[0] for text in above.all_inner_texts()] == ["KRAS", "L1"]
+    assert [text.endswith("by covariance") for text in above.all_inner_texts()] == [False, True]
     assert [text.split()[0] for text in below.all_inner_texts()] == ["FOS", "CCND1"]
     assert card.locator(".histogram").is_visible()
     assert card.locator("svg.small path").count() == 2
@@ -332,7 +333,8 @@ def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
         told.append(page.locator("#tip").inner_text())
     assert any("owes its place to prior knowledge" in words for words in told)
     assert any("drawn only because the prior says so" in words for words in told)
-    assert all("found in 25 % of searches without the prior" in words for words in told)
+    assert all("supported by the effects of the inputs" in words for words in told)
+    assert all("found in 25 % of bootstrap resamples without the prior" in words for words in told)
     page.locator("#graph .node.latent", has_text="L1").click()
     assert "BRAF +1 stated" in page.locator("#card .card-up").inner_text()
     said = page.locator("#prior-knowledge").inner_text()

@@ -64,6 +64,36 @@ def fit(
             "paper (the ten that the paper's distance chooses)."
         ),
     ] = "accurate",
+    effects: Annotated[
+        str,
+        typer.Option(
+            help="What the graph is read from: regression (of the outputs on the inputs), network, "
+            "corrected (networks and a regression of their residuals), or auto (corrected where "
+            "networks predict held-out samples better, else regression)."
+        ),
+    ] = "auto",
+    direct: Annotated[
+        bool,
+        typer.Option(
+            "--direct/--no-direct",
+            help="Whether inputs may act on outputs directly; the paper's assumption A2 says no.",
+        ),
+    ] = True,
+    effects_only: Annotated[
+        bool,
+        typer.Option(
+            "--effects-only",
+            help="Score graphs by the effects of the inputs alone; what outputs have in common "
+            "beyond them plays no part.",
+        ),
+    ] = False,
+    bootstraps: Annotated[
+        int,
+        typer.Option(
+            help="Bootstrap resamples of the rows, which say how often each latent and edge is "
+            "found; 0 leaves them out."
+        ),
+    ] = 50,
     null: Annotated[
         int,
         typer.Option(
@@ -105,6 +135,10 @@ def fit(
         loss=loss,
         select=select,
         null=null,
+        effects=effects,
+        direct=direct,
+        effects_only=effects_only,
+        bootstraps=bootstraps,
         alpha_pc=alpha_pc,
         alpha_sober=alpha_sober,
     )
@@ -236,7 +270,7 @@ def _fit(
     show_test(found.manifest["test"], console)
     for line in found.manifest.get("prior", {}).get("account", ()):
         console.print(line, markup=False, highlight=False)
-    for part in ("effects", "outputs", "covariates", "prior", "comparison", "null"):
+    for part in ("effects", "fit", "outputs", "covariates", "prior", "comparison", "null"):
         if words := found.manifest.get(part, {}).get("sentence"):
             if part == "comparison":
                 words = say_comparison(found.manifest, found.graph) or words

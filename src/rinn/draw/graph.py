@@ -219,7 +219,7 @@ def _list_handles(info: GraphInfo) -> list[Line2D]:
     if found and found[0] < 1:
         handles += [
             Line2D([], [], color=INK, linewidth=2.0, alpha=_alpha(share),
-                   label=f"in {share:.0%} of repeats")
+                   label=f"in {share:.0%} of resamples")
             for share in (found[0], 1.0)
         ]  # fmt: skip
     return handles

@@ -45,6 +45,10 @@ class GraphEstimator(BaseEstimator):
         keep: int = KEPT,
         select: str = "accurate",
         loss: str = "auto",
+        effects: str = "auto",
+        direct: bool = True,
+        effects_only: bool = False,
+        bootstraps: int = 50,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
         min_samples: int = MIN_SAMPLES,
@@ -57,6 +61,10 @@ class GraphEstimator(BaseEstimator):
         self.keep = keep
         self.select = select
         self.loss = loss
+        self.effects = effects
+        self.direct = direct
+        self.effects_only = effects_only
+        self.bootstraps = bootstraps
         self.device = device
         self.random_state = random_state
         self.min_samples = min_samples
@@ -92,7 +100,7 @@ class GraphEstimator(BaseEstimator):
         self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
         self.trials_ = fit.trials
         self.dropped_ = data.dropped
-        self.cautions_ = find_cautions(data, fit.networks)
+        self.cautions_ = find_cautions(data, fit.networks) + fit.output_causes
         self._keep(fit)
         return self
 
@@ -130,6 +138,10 @@ class GraphEstimator(BaseEstimator):
             keep=as_plain(self.keep),
             select=self.select,
             loss=self.loss,
+            effects=self.effects,
+            direct=_as_flag(self.direct),
+            effects_only=_as_flag(self.effects_only),
+            bootstraps=as_plain(self.bootstraps),
             seed=seed,
             strategy=self._strategy,
         )
@@ -187,6 +199,11 @@ def as_plain(value: Any) -> Any:
     """Turn NumPy's whole numbers, as a grid of parameters has them, into Python's."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return int(value) if is_whole else value
+
+
+def _as_flag(value: Any) -> Any:
+    """Turn NumPy's truth values, as a grid of parameters has them, into Python's."""
+    return bool(value) if isinstance(value, np.bool_) else value
 
 
 def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:

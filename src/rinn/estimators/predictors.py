@@ -28,6 +28,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
     def _keep(self, fit: Fit) -> None:
         super()._keep(fit)
         self.refit_ = fit.refit
+        self.fit_test_ = fit.latent.fit
         self.comparison_ = fit.comparison
 
     def predict(self, X: Any, covariates: Any = None) -> Float[np.ndarray, "sample ..."]:
@@ -171,6 +172,14 @@ class RINN(Predictor):
             paper's distance chooses, whatever `keep` says.
         loss: "bce" where all outputs are 0 or 1, "mse" where they are numbers, "poisson" where
             they are counts, "auto" for each by its kind (see `fit`).
+        effects: what the graph is read from: "regression" of the outputs on the inputs, "network",
+            "corrected" (networks and a regression of their residuals), or "auto": corrected where
+            networks predict held-out samples better than a regression, which is used elsewhere.
+        direct: whether inputs may act on outputs directly, without a latent between them.
+        effects_only: whether graphs are scored by the effects of the inputs alone, not by what
+            outputs have in common beyond them.
+        bootstraps: how many resamples of the rows say how often each latent and edge is found; 0
+            for none.
         device: "auto" (a GPU where there is one), "cpu" or "gpu".
         random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
             None or a RandomState draws one.
@@ -187,13 +196,15 @@ class RINN(Predictor):
             not among them.
         outputs_: names of the outputs in the graph; constant columns of Y are not among them.
         refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
+        fit_test_: test of whether the graph explains the effects: `chi2`, `df` and `p`.
         influence_: what the prior did to the graph; None without one.
         comparison_: how well that network predicts beside the free ones.
         networks_: the kept networks, the best first.
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
             no network has seen.
-        cautions_: what makes these tables poor, such as few samples or networks, a sentence each.
+        cautions_: what to be careful with, such as few samples or networks, or a latent that may be
+            an output, a sentence each.
         dropped_: the columns that were left out (constant, copied, too few values), and samples
             without any output.
         covariates_: how each covariate that `fit` was given became numbers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from rinn.graphs import by_role
@@ -44,22 +45,30 @@ def _say_found(contents: Contents) -> str:
     graph = contents.graph
     latents = by_role(graph, "latent")
     if not latents:
-        return "No latent was found often enough, with effects beyond chance, to be reported."
+        none = "No latent was found often enough, with effects beyond chance, to be reported"
+        edges = graph.number_of_edges()
+        return f"{none}; the graph has {count(edges, 'direct edge')}." if edges else f"{none}."
+    joined = {name for latent in latents for name in nx.all_neighbors(graph, latent)}
     sides = [
-        f"{sum(graph.degree(name) > 0 for name in names)} of {count(len(names), role)}"
+        f"{len(joined.intersection(names))} of {count(len(names), role)}"
         for role in ("input", "output")
         for names in [by_role(graph, role)]
     ]
+    verb = "connects" if len(latents) == 1 else "connect"
+    found = f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}"
+    direct = sum(
+        graph.nodes[one]["role"] == "input" and graph.nodes[other]["role"] == "output"
+        for one, other in graph.edges
+    )
+    if direct:
+        found += f", beside {count(direct, 'direct edge')}"
     shares = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
+    if np.isnan(shares).any():
+        return f"{found}."
     low, high = f"{min(shares):.0f} %", f"{max(shares):.0f} %"
     span = low if low == high else f"{low} to {high}"
-    searches = "repeated searches" if "comparison" in contents.manifest else "the kept networks"
-    verb = "connects" if len(latents) == 1 else "connect"
     each = "it was found" if len(latents) == 1 else "each was found"
-    return (
-        f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}; {each} in {span} of "
-        f"{searches}."
-    )
+    return f"{found}; {each} in {span} of {contents.repeats}."
 
 
 def _say_choice(contents: Contents) -> str:

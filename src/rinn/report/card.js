@@ -9,7 +9,7 @@ function describeNode(n) {
   return [
     node.name,
     node.role === "latent" && !node.drawn ? "latent, found too seldom to be drawn" : node.role,
-    about && about.frequency !== null ? `found in ${percent(about.frequency)} of searches` : null,
+    about && about.frequency !== null ? `found in ${percent(about.frequency)} of ${data.repeats}` : null,
     edges.length ? count(edges.length, "edge") : "no edge",
     about?.names?.[0] ?? null,
   ];
@@ -22,13 +22,21 @@ function describeEdge(e) {
   return [
     `${clip(nodes[edge[FROM]].name, 60)} → ${clip(nodes[edge[TO]].name, 60)}`,
     weight === null ? null : `${weight < 0 ? "lowers" : "raises"}: ${signed(weight)}${spread}`,
-    edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of searches`,
+    edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of ${data.repeats}`,
+    SUPPORTS[edge[SUPPORT]] ?? null,
     ...describeOrigin(edge),
     edge[Q] === null ? null : `q = ${short(edge[Q])} (share of such edges that chance would give)`,
     edge[WORTH] === null ? null : `loss without it: ${signed(edge[WORTH])}${error}`,
     edge[IS_DRAWN] ? null : "not part of the graph: found too seldom",
   ];
 }
+
+const SUPPORTS = {
+  effects: "supported by the effects of the inputs",
+  covariance: "supported by the covariance of the outputs alone",
+  both: "supported by effects and by the covariance of the outputs",
+  neither: "supported only together with other edges",
+};
 
 const ORIGINS = {
   data: "found without prior knowledge too",
@@ -43,7 +51,7 @@ function isOwed(edge) {
 function describeOrigin(edge) {
   if (!ORIGINS[edge[ORIGIN]]) return [];
   const without = edge[SHARE_WITHOUT] === null ? null
-    : `found in ${percent(edge[SHARE_WITHOUT])} of searches without the prior`;
+    : `found in ${percent(edge[SHARE_WITHOUT])} of ${data.repeats} without the prior`;
   return [without, edge[IS_DRAWN] ? ORIGINS[edge[ORIGIN]] : null];
 }
 
@@ -149,7 +157,7 @@ function writeCard(n) {
   }
   const parts = [];
   if (about.frequency !== null) {
-    parts.push(make("p", { class: "card-line" }, `Found in ${percent(about.frequency)} of searches`),
+    parts.push(make("p", { class: "card-line" }, `Found in ${percent(about.frequency)} of ${data.repeats}`),
       draw("svg", { class: "share", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
         draw("rect", { class: "all", width: 100, height: 4 }),
         draw("rect", { class: "part", width: 100 * about.frequency, height: 4 })));
@@ -184,6 +192,7 @@ function writeChip(edge, n) {
   const node = nodes[n], weight = edge[WEIGHT];
   const sign = weight > 0 ? "plus" : weight < 0 ? "minus" : "unknown"; // as the edge is drawn
   const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`),
+    edge[SUPPORT] === "covariance" ? make("span", { class: "value" }, " by covariance") : null,
     isOwed(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
   const chip = node.role === "latent"
     ? make("button", { type: "button", class: `chip ${sign}` }, ...inner)

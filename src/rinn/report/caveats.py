@@ -14,16 +14,23 @@ CAVEATS = (
     "acted where it does not.",
     "Effects run one way only, from inputs through latents to outputs. Feedback is not looked "
     "for and would be misread.",
-    "A latent is drawn where it explains with few edges what inputs do to at least two outputs. "
-    "One without inputs of its own, with two parents and two or three children, saves too little "
-    "to be told from chance, and may be missed.",
-    "What an input does to outputs that no latent explains is not drawn. An input without an edge "
-    "may still act on single outputs.",
-    "Two latents that act on the same outputs cannot be told apart and appear as one.",
-    "A frequency is the share of searches, with networks drawn anew and effects shaken by their "
-    "sampling error, that found a latent or an edge. It says how firm the finding is, not how "
-    "probable it is that it is true: all searches see the same samples. 'rinn fit --null' says how "
-    "much is chance. edges.csv lists what was found too seldom to be drawn.",
+    "A latent is drawn where it explains with fewer edges what inputs do to outputs, and what "
+    "outputs have in common beyond that. One without inputs of its own, with two parents and two "
+    "or three children, saves too little to be told from chance, and may be missed.",
+    "An edge from an input straight to an output is drawn where no latent explains its effect with "
+    "fewer edges. A latent with a single child could stand on it unseen.",
+    "Two latents that act on the same outputs can be told apart only if they do so in different "
+    "proportions; otherwise they appear as one.",
+    "An edge that the covariance of the outputs alone supports (the tooltip says so) may also come "
+    "from a cause that was not measured, or from outputs that are not linear in their latents. "
+    "'rinn fit --effects-only' leaves covariance out.",
+    "The test of fit asks whether the effects that the graph does not have could be chance. A "
+    "rejected graph may still be right in most of its edges: with many samples small effects are "
+    "enough. A graph that is not rejected need not be the true one.",
+    "A frequency is the share of bootstrap resamples of the rows that found a latent or an edge; "
+    "a latent is drawn if at least half of them find it. It says how firm the finding is, not how "
+    "probable it is that it is true. 'rinn fit --null' says how much is chance. edges.csv lists "
+    "what was found too seldom to be drawn.",
 )
 DM_CAVEATS = (
     *CAVEATS[:3],
@@ -38,7 +45,14 @@ REGRESSION_CAVEATS = (
     "with another input, is not seen. Binary outputs are treated as numbers.",
     "Inputs are grouped by the outputs with significant effects. Where effects are weak, a latent "
     "may fall into several, and edges go past it straight to outputs.",
-    CAVEATS[5],
+    "Two latents that act on the same outputs cannot be told apart and appear as one.",
+)
+DBN_CAVEATS = (
+    *CAVEATS[:3],
+    "Deep belief networks look at the outputs alone: which inputs act on a latent, and whether any "
+    "does, is not known.",
+    "A latent is drawn where two in five of the kept networks have a node that acts on the same "
+    "outputs; its frequency is their share.",
 )
 MOST_UNKNOWN = 40
 MOST_DETAIL = 400
@@ -46,14 +60,12 @@ MOST_DETAIL = 400
 
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
-    alone = {"regression": REGRESSION_CAVEATS}
     strategy = contents.manifest["settings"].get("strategy")
-    words = list(CAVEATS if contents.nets else alone.get(strategy, DM_CAVEATS))
-    if any(net.trial.net.kind == "belief" for net in contents.nets):
-        words.append(
-            "Deep belief networks look at the outputs alone: which inputs act on a latent, and "
-            "whether any does, is not known."
-        )
+    words: tuple[str, ...] = CAVEATS
+    if not contents.nets:
+        words = REGRESSION_CAVEATS if strategy == "regression" else DM_CAVEATS
+    elif any(net.trial.net.kind == "belief" for net in contents.nets):
+        words = DBN_CAVEATS
     return element("ul", *(element("li", one) for one in words), class_="caveats")
 
 

@@ -86,6 +86,12 @@ class Contents:
     null: Null | None = None
     names: Mapping[str, tuple[GeneSetName, ...]] | None = None
 
+    @property
+    def repeats(self) -> str:
+        """What a frequency is a share of."""
+        by_vote = any(net.trial.net.kind == "belief" for net in self.nets)
+        return "the kept networks" if by_vote else "bootstrap resamples"
+
 
 def load_contents(folder: Path) -> Contents:
     """Read what the report shows.

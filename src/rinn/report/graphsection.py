@@ -36,9 +36,9 @@ def say_graph(contents: Contents) -> Markup:
 
 def say_carries(contents: Contents) -> Markup:
     """Say whether the graph carries the data, where that is known, and how sure it is."""
-    parts = (contents.manifest.get(name) for name in ("outputs", "covariates", "null"))
-    *first, last = (part["sentence"] if part else None for part in parts)
-    sentences = [*first, say_comparison(contents.manifest, contents.graph), last]
+    parts = (contents.manifest.get(name) for name in ("outputs", "covariates", "fit", "null"))
+    *first, fit, last = (part["sentence"] if part else None for part in parts)
+    sentences = [*first, say_comparison(contents.manifest, contents.graph), fit, last]
     return join([paragraph(sentence) for sentence in sentences if sentence])
 
 
@@ -69,7 +69,7 @@ def _write_slider(contents: Contents) -> Markup | None:
     if not any("frequency" in values for _, _, values in contents.found.edges(data=True)):
         return None
     label = join(["Edges found in at least ", element("output", f"{100 * LINE:.0f} %", id_="line"),
-                  " of searches"])  # fmt: skip
+                  f" of {contents.repeats}"])  # fmt: skip
     reset = element("button", "As drawn", type="button", id_="as-drawn",
                     title="Show exactly the edges of the graph")  # fmt: skip
     slider = element(

@@ -8,16 +8,16 @@ from rinn.report.markup import Markup, clip, element, join, list_names, paragrap
 from rinn.structure.influence import PRIOR, STATED
 
 MEANING = (
-    "Frequencies are those of searches that all knew this. In edges.csv origin says what an edge "
+    "Frequencies are those of searches that all used this. In edges.csv origin says what an edge "
     "owes its place to: data (the graph without prior knowledge has it too), prior, or stated (it "
     "is there because the prior says so, and for nothing else); frequency_without is the share of "
-    "searches without prior knowledge that found it. In the graph, edges of the last two kinds are "
-    "dotted."
+    "bootstrap resamples that found it without prior knowledge. In the graph, edges of the last "
+    "two kinds are dotted."
 )
 DISAGREE = (
     "The log odds that the input reaches the output are those of the data alone: above 0 they "
-    "speak for it, below 0 against it. Found without: in how many searches that did not know the "
-    "prior."
+    "speak for it, below 0 against it. Found without: in how many bootstrap resamples, searched "
+    "without the prior."
 )
 COLUMNS = ("input", "output", "prior says", "log odds by the data", "found without", "drawn")
 

@@ -12,7 +12,7 @@ import pandas as pd
 from rinn.causal.latents import explain_latents
 from rinn.cohorts import TrainedNet
 from rinn.evaluation import map_trained
-from rinn.graphfiles import ORIGIN
+from rinn.graphfiles import ORIGIN, SUPPORT
 from rinn.graphs import by_role
 from rinn.report.contents import Contents
 from rinn.report.heatmaps import find_living
@@ -24,6 +24,7 @@ from rinn.structure.influence import DATA, PRIOR, STATED
 FULL = 127  # of a cell's colour
 BINS = 24
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SUPPORTS = ("effects", "covariance", "both", "neither")
 ABOUT_EDGES = ("weight", "weight_spread", "loss_without", "loss_error", "q")
 
 
@@ -49,17 +50,23 @@ def payload_info(contents: Contents) -> dict[str, Any]:
         "edges": [
             [
                 number[source], number[target], values.get("frequency"), bool(values["drawn"]),
-                *(_short(values.get(name)) for name in ABOUT_EDGES),
+                *(_short(values.get(name)) for name in ABOUT_EDGES), _find_support(values),
                 *_find_origin(values),
             ]
             for source, target, values in found.edges(data=True)
         ],
         "outputs": [_printable(name) for name in outputs],
         "latents": {number[name]: about for name, about in _latents(contents, outputs).items()},
+        "repeats": contents.repeats,
         "units": say_units(contents),
         "nets": {net.trial.number: net_info(net) for net in contents.nets},
         "trials": _trials(contents.trials) if contents.nets else None,
     }  # fmt: skip
+
+
+def _find_support(values: dict[str, Any]) -> str | None:
+    """What pays for an edge, where it is one of the words that the page knows."""
+    return values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None
 
 
 def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:

@@ -29,8 +29,8 @@ class Contradiction:
     """A pair of which the data say the opposite of what is known.
 
     `says` is must, mustnot, likely or unlikely; `evidence` are the log odds that the input reaches
-    the output, by its own effect in the data alone; `without` is the share of searches without
-    prior knowledge that found a way, and `drawn` whether the graph has one now.
+    the output, by its own effect in the data alone; `without` is the share of resamples that joined
+    the two without prior knowledge, and `drawn` whether the graph does now.
     """
 
     input: str
@@ -51,7 +51,7 @@ class Influence:
 
     Attributes:
         edges: how many drawn edges there are in all.
-        owed: drawn edges that the searches find with the prior alone.
+        owed: drawn edges that the graph without the prior does not have.
         stated: pairs that must be joined and that no latent found often enough joins: they have an
             edge of their own, from input to output.
         gained: pairs of input and output that are joined with the prior alone.
@@ -133,10 +133,10 @@ def learn_informed(
 
     Returns:
         The graph as `learn_graph` gives it. Its edges also have `origin`: "data" where the graph
-        without the prior joins the two as well (for an edge that is not drawn: where some search
+        without the prior joins the two as well (for an edge that is not drawn: where some resample
         does), "prior" where it does not, "stated" where the prior says that an input must reach an
         output and no latent found often enough joins the two; and `frequency_without`, the share
-        of searches without the prior. And what the prior did.
+        of resamples without the prior. And what the prior did.
     """
     found = read_resamples(effects, inputs, outputs, seed, prior, settings)
     without = read_resamples(effects, inputs, outputs, seed, None, settings)

@@ -21,7 +21,7 @@ class Prior:
     """Prior knowledge of the pairs of a table, in the order of its inputs and outputs.
 
     Attributes:
-        odds: log odds to add to the evidence that an input reaches an output.
+        odds: log odds that an input reaches an output.
         order: 1 where an input must reach an output, -1 where it must not, 0 elsewhere.
         inputs_alike: log odds that two inputs share a latent: where they do, each of their edges to
             it gains half of this (below 0, the two together lose it); symmetric, 0 on the diagonal.
