@@ -9,9 +9,11 @@ import pytest
 
 from rinn.cautions import find_cautions, warn_of_size
 from rinn.cli import run
+from rinn.config import RunSettings
 from rinn.estimators import RINN
 from rinn.pairing import _find_copies, as_data
 from rinn.problem import make_problem
+from rinn.runs import fit_run
 from rinn.scales import find_limits
 
 
@@ -51,17 +53,28 @@ def test_a_fit_says_it_on_the_terminal_and_in_the_report(tmp_path, capsys):
     assert "Small data: 80 samples are few" in said
     page = tmp_path / "r" / "report.html"
     assert '<p class="careful">Small data: 80 samples are few' in page.read_text()
-    assert "Few networks: 4 networks cannot support a graph, so no edge is reported" in said
-    assert '<p class="careful">Few networks: 4 networks cannot' in page.read_text()
+    assert "Few networks" not in said  # effects are a regression's
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
-    assert [sentence.split(":")[0] for sentence in manifest["cautions"]] == [
-        "Small data",
-        "Few networks",
-    ]
+    assert [sentence.split(":")[0] for sentence in manifest["cautions"]] == ["Small data"]
     del manifest["cautions"]
     (tmp_path / "r" / "manifest.json").write_text(json.dumps(manifest))
     assert run(["report", f"{tmp_path / 'r'}"]) == 0
     assert "Small data" not in page.read_text()
+
+
+@pytest.mark.parametrize("effects", ["network", "corrected"])
+def test_few_networks_are_named_where_effects_are_theirs(tmp_path, effects):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.integers(0, 2, (80, 2))).to_csv(tmp_path / "x.csv", index=False)
+    pd.DataFrame(rng.normal(size=(80, 3))).to_csv(tmp_path / "y.csv", index=False)
+    settings = RunSettings(trials=4, epochs=2, effects=effects)
+    paths = tmp_path / "x.csv", tmp_path / "y.csv", tmp_path / "r"
+    fit_run(*paths, settings, device="cpu", quiet=True)
+    words = "Few networks: 4 networks cannot support a graph, so no edge is reported"
+    manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
+    assert manifest["cautions"][1].startswith(words)
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert f'<p class="careful">{words}' in page
 
 
 def make_data(samples=300, **columns):
@@ -205,7 +218,7 @@ def test_a_copy_whose_name_an_output_has_too():
     model = RINN(trials=2, epochs=1, effects="network", device="cpu").fit(x, y)
     assert model.predict(x).shape == (80, 2)
     heads = [sentence.split(":")[0] for sentence in model.cautions_]
-    assert heads == ["Small data", "Few networks"]
+    assert heads == ["Small data"]  # effects are a regression's: networks need not be many
 
 
 def test_predictions_keep_the_coding_of_outputs():

@@ -184,9 +184,8 @@ def run(tmp_path_factory, at_start):
     simulation.x.to_csv(folder / "x.csv", index=False)
     y.to_csv(folder / "y.csv", index=False)
     beside.to_csv(folder / "covariates.csv", index=False)
-    settings = RunSettings(trials=2, keep=2)
+    settings = RunSettings(trials=2, keep=2, effects="regression")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "wants_regression", lambda problem: True)
         patch.setattr(pipeline, "run_search", draw_nets)
         paths = folder / "x.csv", folder / "y.csv", folder / "run"
         beside_path = folder / "covariates.csv"

@@ -121,6 +121,16 @@ def test_without_resamples_every_share_is_one():
     assert set(found.doubtful.edges) == set(found.graph.edges)
 
 
+def test_the_share_of_a_candidate_is_its_own():
+    """Not that of ways by other edges, which every resample has."""
+    _, effects, inputs, outputs = simulate(ORPHAN, samples=100)
+    found = learn_graph(effects, inputs, outputs, settings=GraphSettings(bootstraps=30))
+    others = set(found.doubtful.edges) - set(found.graph.edges)
+    pairs = [(i, o) for i in inputs for o in outputs if (i, o) in others]
+    assert pairs
+    assert max(found.doubtful.edges[pair]["frequency"] for pair in pairs) < 0.7
+
+
 def test_shares_count_resamples():
     _, effects, inputs, outputs = simulate(CHAIN, samples=60, seed=2)
     found = learn_graph(effects, inputs, outputs, settings=FEW)
