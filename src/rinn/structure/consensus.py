@@ -60,10 +60,10 @@ def learn_graph(
 ) -> LatentGraph:
     """Learn one graph from effects.
 
-    A latent is reported if half of the resamples find it and one of the inputs above it passes a
-    test against chance at the level 0.01 / number of inputs; another input acts on it only if it
-    passes at 0.05, and a direct edge is reported if it passes at the first level. Inputs are not
-    tested where the prior speaks for them.
+    A latent is reported if half of the resamples find it. Nothing is reported unless one input
+    passes a test against chance at the level 0.01 / number of inputs, where it acts; then inputs
+    of latents are reported that pass at 0.05, and direct edges that pass at the first level.
+    Inputs are not tested where the prior speaks for them.
 
     Args:
         effects: what the inputs do, and the samples.
@@ -235,44 +235,25 @@ def _take_inputs(moments: Moments, inputs: int) -> Moments:
 
 
 def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -> Structure:
-    """The graph without edges from inputs whose effects may be chance."""
+    """The graph without edges from inputs whose effects may be chance.
+
+    Nothing is left unless one input passes the level for the whole table; then every input of a
+    latent must pass a level of its own, and every direct edge that of the table.
+    """
     if effects.test is None:
         return graph
-    level = c.LEVEL / max(graph.inputs, 1)
-    while True:
-        reach = graph.reach
-        edges = graph.edges.copy()
-        for i, v in zip(*np.nonzero(graph.edges[: graph.inputs]), strict=True):
-            asked = level if v >= graph.first_output else c.INPUT_LEVEL
-            below = np.flatnonzero(reach[v, graph.first_output :]).tolist()
-            edges[i, v] = _is_supported(effects, int(i), below, asked, prior)
-        graph = replace(graph, edges=edges, weights=np.where(edges, graph.weights, 0.0))
-        reach = graph.reach
-        idle = [
-            node
-            for node in graph.latent_nodes
-            if not _has_supported_input(graph, node, reach, effects, level, prior)
-        ]
-        if not idle:
-            return remove_unreached(graph)
-        for node in reversed(idle):
-            graph = remove_latent(graph, node)
-
-
-def _has_supported_input(
-    graph: Structure,
-    node: int,
-    reach: np.ndarray,
-    effects: Effects,
-    level: float,
-    prior: Prior | None,
-) -> bool:
-    below = np.flatnonzero(reach[node, graph.first_output :]).tolist()
-    above = np.flatnonzero(reach[: graph.inputs, node])
-    strength = -(effects.z[above][:, below] ** 2).sum(axis=1)
-    return any(
-        _is_supported(effects, int(i), below, level, prior)
-        for i in above[np.argsort(strength, kind="stable")]
+    level, reach = c.LEVEL / max(graph.inputs, 1), graph.reach
+    edges, is_clear = graph.edges.copy(), False
+    for i, v in zip(*np.nonzero(graph.edges[: graph.inputs]), strict=True):
+        below = np.flatnonzero(reach[v, graph.first_output :]).tolist()
+        passes = _is_supported(effects, int(i), below, level, prior)
+        is_clear |= passes
+        if not passes and v < graph.first_output:
+            passes = _is_supported(effects, int(i), below, c.INPUT_LEVEL, prior)
+        edges[i, v] = passes
+    edges &= is_clear
+    return remove_unreached(
+        replace(graph, edges=edges, weights=np.where(edges, graph.weights, 0.0))
     )
 
 

@@ -40,8 +40,8 @@ ANGLE = 0.25  # radians: weights of two parents this close in ratio are proporti
 BOOTSTRAPS = 50
 MIN_FREQUENCY = 0.5  # of a reported latent
 MIN_OVERLAP = 0.5  # Jaccard overlap of the outputs of latents that count as the same
-LEVEL = 0.01  # of the test that a latent's effects are more than chance, for all inputs together
-INPUT_LEVEL = 0.05  # of the same test for each further input of a latent
+LEVEL = 0.01  # of the test that some effect is more than chance, for all inputs together
+INPUT_LEVEL = 0.05  # of the same test for each input of a latent, once one passes that
 
 # Effects (effects.py).
 SAMPLES_PER_INPUT = 3  # with fewer samples, effects are marginal: no input is held fixed
