@@ -24,7 +24,7 @@ from rinn.structure.effects import Effects
 from rinn.structure.moves import remove_latent, remove_unreached
 from rinn.structure.prior import Prior
 from rinn.structure.records import GraphSettings, Moments, Structure, make_structure
-from rinn.structure.regression import estimate_moments
+from rinn.structure.regression import estimate_moments, find_overdispersion
 from rinn.structure.score import Misfit
 from rinn.structure.search import Search, find_penalty, find_structure
 
@@ -402,8 +402,9 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
     value = misfit.fit(graph, 30)[1]
     free = moments.effects.size - int(graph.edges.sum()) + graph.latents
     # Hotelling: the residual covariance is estimated as well.
-    left = max(moments.samples - graph.inputs - graph.outputs - 1, 1.0)
-    scaled = value * left / moments.samples
+    known = max(moments.samples - graph.inputs - 1, 1.0)
+    scaled = value * max(known - graph.outputs - 1, 1.0) / known
+    scaled /= find_overdispersion(effects.sample, effects.moments, graph.inputs)
     p = float(stats.chi2.sf(scaled, free)) if free > 0 else 1.0
     return {"chi2": float(scaled), "df": int(max(free, 0)), "p": p}
 

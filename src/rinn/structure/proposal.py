@@ -127,29 +127,45 @@ def _find_children(
 def _eliminate(
     row: Row, residual: np.ndarray, penalty: float, others: Sequence[Row]
 ) -> tuple[float, list[int]]:
-    """Explain a row by other rows, and by outputs of its own as long as these pay for an edge."""
-    kept, misfit = list(range(len(row))), 0.0
-    out: list[int] = []
+    """Explain a row by other rows, and by outputs of its own as long as these pay for an edge.
+
+    Outputs that only the other rows explain are taken one by one, the cheapest first. What is left
+    of the residual covariance and of the rows given those taken so far is kept (sweep operator), so
+    that the chi-square with any further output is an update of rank one.
+    """
     table = np.array(others).reshape(len(others), len(row))
-    while kept:
-        values = {o: _find_misfit(row, residual, table, [*out, o]) for o in kept}
-        best = min(values, key=lambda o: (values[o], o))
+    kept, misfit = np.ones(len(row), bool), 0.0
+    covariance, left = residual.copy(), np.vstack([row, table])  # [row and others, output]
+    inner = np.zeros((len(left),) * 2)  # of the rows, over the outputs taken
+    inner[1:, 1:] = 1e-9 * np.eye(len(others))
+    while kept.any():
+        places = np.flatnonzero(kept)
+        spread = np.maximum(np.diag(covariance)[places], 1e-12)
+        values = _find_misfits(inner, left[:, places], spread)
+        best = int(np.argmin(values))
         if values[best] - misfit > penalty:
             break
-        misfit = values[best]
-        out.append(best)
-        kept.remove(best)
-    return misfit + penalty * (len(kept) + len(others)), kept
+        misfit, at, own = float(values[best]), places[best], spread[best]
+        inner = inner + np.outer(left[:, at], left[:, at]) / own
+        share = covariance[at] / own
+        left = left - np.outer(left[:, at], share)
+        covariance = covariance - np.outer(covariance[at], share)
+        kept[at] = False
+    count = int(kept.sum())
+    return misfit + penalty * (count + len(others)), np.flatnonzero(kept).tolist()
 
 
-def _find_misfit(row: Row, residual: np.ndarray, table: np.ndarray, out: list[int]) -> float:
-    """Chi-square of some outputs that other rows alone explain."""
-    weight = np.linalg.inv(residual[np.ix_(out, out)])
-    left, others = row[out], table[:, out]
-    if len(others):
-        inner = others @ weight @ others.T + 1e-9 * np.eye(len(others))
-        left = left - np.linalg.lstsq(inner, others @ weight @ left, rcond=None)[0] @ others
-    return float(left @ weight @ left)
+def _find_misfits(
+    inner: np.ndarray, left: np.ndarray, spread: np.ndarray
+) -> Float[np.ndarray, " output"]:
+    """Chi-square that other rows leave of the first, with each output taken in addition."""
+    every = inner + left.T[:, :, None] * left.T[:, None, :] / spread[:, None, None]
+    found = every[:, 0, 0]
+    if len(inner) > 1:
+        across = every[:, 1:, 0, None]
+        share = np.linalg.pinv(every[:, 1:, 1:], rcond=1e-12, hermitian=True) @ across
+        found = found - (share * across).sum(axis=(1, 2))
+    return np.asarray(found)
 
 
 def set_start(graph: Structure, moments: Moments) -> Structure:

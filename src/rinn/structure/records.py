@@ -96,11 +96,20 @@ class Structure:
 
     @cached_property
     def reach(self) -> Bool[np.ndarray, "node node"]:
-        """Which node is, or leads to, which."""
-        reached = np.eye(len(self.edges), dtype=np.float32) + self.edges
-        for _ in range(max(1, int(self.latents + 2).bit_length())):
-            reached = np.minimum(reached @ reached, 1)
-        return reached > 0
+        """Which node is, or leads to, which, block by block."""
+        first, last = self.inputs, self.first_output
+        edges = self.edges.astype(np.float32)
+        inner = np.eye(self.latents, dtype=np.float32) + edges[first:last, first:last]
+        for _ in range(max(1, int(self.latents).bit_length())):
+            inner = np.minimum(inner @ inner, 1)
+        found = np.eye(len(edges), dtype=np.float32)
+        found[first:last, first:last] = inner
+        found[:first, first:last] = edges[:first, first:last] @ inner
+        found[first:last, last:] = inner @ edges[first:last, last:]
+        found[:first, last:] = (
+            edges[:first, last:] + edges[:first, first:last] @ found[first:last, last:]
+        )
+        return found > 0
 
     @cached_property
     def totals(self) -> Float[np.ndarray, "node node"]:

@@ -142,6 +142,27 @@ def _find_unevenness(
     return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
 
 
+def find_overdispersion(sample: Sample, moments: Moments, inputs: int) -> float:
+    """How much larger the chi-square of the effects of the first columns is than its degrees.
+
+    The chi-square weighs errors by one residual covariance for all samples, shrunken and with a
+    floor. Its mean under the covariance that the residuals have, sample by sample, over its degrees
+    of freedom divides it (Satorra, Bentler 1994). 1 where outputs are missing, or with few samples.
+    """
+    samples, columns = sample.x.shape
+    if sample.observed is not None or samples < c.SAMPLES_PER_INPUT * columns:
+        return 1.0
+    x, y = (table / np.maximum(table.std(axis=0), 1e-12) for table in (sample.x, sample.y))
+    readers = _find_readers(x, x.T @ x / samples, joint=True)
+    residual = y - x @ (readers.T @ y / samples)
+    unevenness = _find_unevenness(readers, residual, np.ones(samples))[:inputs]
+    free = 1 - ((readers * x).sum(axis=1) + 1 + sample.covariates) / samples
+    own = readers[:, :inputs] / unevenness
+    weight = ((own @ moments.inputs[:inputs, :inputs]) * own).sum(axis=1) / np.maximum(free, 0.1)
+    distance = ((residual @ moments.precision) * residual).sum(axis=1)
+    return float((weight * distance).mean() / (inputs * y.shape[1]))
+
+
 def _standardise(
     moments: Moments,
     variance: Float[np.ndarray, " output"],

@@ -61,6 +61,7 @@ class Misfit:
         self.share = 1 / (1 + (moments.samples * c.RMSEA**2) ** 2)
         if effects_only or exact:
             self.share = float(not effects_only)
+        self._last: Linearised | None = None
 
     def measure(self, graph: Structure) -> float:
         """The misfit of a graph with its weights as they are."""
@@ -108,8 +109,10 @@ class Misfit:
         return _scale_latents(graph), misfit
 
     def linearise(self, graph: Structure) -> Linearised:
-        """Derivatives of the misfit at a graph."""
-        return Linearised(self, graph)
+        """Derivatives of the misfit at a graph; those of the last graph are kept."""
+        if self._last is None or self._last.graph is not graph:
+            self._last = Linearised(self, graph)
+        return self._last
 
 
 @dataclass(frozen=True)
@@ -121,32 +124,46 @@ class Linearised:
 
     @cached_property
     def _tables(self) -> dict[str, np.ndarray]:
-        """Inner products of nodes, of which all derivatives are made."""
+        """Inner products of nodes, of which all derivatives are made; 0 where no edge can be.
+
+        Edges lead from inputs and latents to latents and outputs, and the effects of inputs on
+        themselves and of outputs on themselves are 1: only the blocks of latents are products.
+        """
         graph, moments, share = self.graph, self.misfit.moments, self.misfit.share
-        totals = graph.totals
-        above, below = totals[: graph.inputs], totals[:, graph.first_output :]
-        off = moments.effects - above[:, graph.first_output :]
-        weighed = above.T @ moments.inputs  # [node, input]
-        white = below @ moments.precision  # [node, output]
-        slope = -2 * moments.samples * (weighed @ (off @ white.T))
-        tables = {"above": weighed @ above, "below": white @ below.T, "totals": below}
+        first, last, nodes = graph.inputs, graph.first_output, len(graph.edges)
+        onto = graph.totals[:first, first:last]  # of inputs on latents
+        below = graph.totals[:, last:]  # of nodes on outputs
+        found = {name: np.zeros((nodes, nodes)) for name in ("above", "below", "slope")}
+        above, inner = found["above"], found["below"]
+        above[:first, :first], above[:first, first:last] = moments.inputs, moments.inputs @ onto
+        above[first:last, :first] = above[:first, first:last].T
+        above[first:last, first:last] = onto.T @ above[:first, first:last]
+        inner[last:, last:] = moments.precision
+        inner[first:last, last:] = below[first:last] @ moments.precision
+        inner[last:, first:last] = inner[first:last, last:].T
+        inner[first:last, first:last] = inner[first:last, last:] @ below[first:last].T
+        off = moments.inputs @ (moments.effects - below[:first]) @ moments.precision
+        slope = found["slope"]
+        slope[:first, first:last], slope[:first, last:] = off @ below[first:last].T, off
+        slope[first:last, first:] = onto.T @ slope[:first, first:]
+        slope *= -2 * moments.samples
+        tables = found | {"totals": below}
         if share:
-            own = below[graph.inputs :]
+            own = below[first:]
             implied = (own.T * graph.noise) @ own
             precision = np.linalg.inv(implied)
             excess = precision - precision @ moments.residual @ precision
-            shared = np.zeros_like(below)  # covariance of each node with the outputs
-            inner = totals[graph.inputs :, graph.inputs :]
-            shared[graph.inputs :] = (inner.T * graph.noise) @ own
-            implied_below = below @ precision
-            slope = slope + 2 * moments.samples * share * (shared @ excess @ below.T)
-            tables |= {
-                "excess": excess,
-                "below_cov": implied_below @ below.T,
-                "shared": shared @ precision @ shared.T,
-                "cross": shared @ implied_below.T,
-            }
-        tables["slope"] = slope
+            inner = graph.totals[first:last, first:last]
+            # Covariance of each latent with the outputs; inputs are given and have none.
+            shared = (inner.T * graph.noise[: graph.latents]) @ below[first:last]
+            implied_below = own @ precision
+            slope[first:last, first:] += 2 * moments.samples * share * (shared @ excess @ own.T)
+            for name in ("below_cov", "shared", "cross"):
+                tables[name] = np.zeros((nodes, nodes))
+            tables["below_cov"][first:, first:] = implied_below @ own.T
+            tables["shared"][first:last, first:last] = shared @ precision @ shared.T
+            tables["cross"][first:last, first:] = shared @ implied_below.T
+            tables["excess"] = excess
         return tables
 
     @property
@@ -208,15 +225,19 @@ class Linearised:
 
     def find_losses(self) -> Float[np.ndarray, " edge"]:
         """How much the misfit rises without each edge (Wald test), by the quadratic at the fit."""
+        spread = np.diag(self._inverse)[: len(self.edges[0])]
+        return self.graph.weights[self.edges] ** 2 / np.maximum(spread, 1e-300) / 2
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """Of the information; a latent's scale is free, and is held, or any edge could be 0."""
         information = self.system[1]
         size = np.diag(information)
-        # The scale of a latent is free: its direction is held, or every edge could be rescaled.
         free = self._find_free_directions()
         stiff = information + np.diag(1e-8 * size + 1e-12)
         if len(free):
             stiff = stiff + 10 * size.mean() * free.T @ free
-        spread = np.diag(np.linalg.inv(stiff))[: len(self.edges[0])]
-        return self.graph.weights[self.edges] ** 2 / np.maximum(spread, 1e-300) / 2
+        return np.asarray(np.linalg.inv(stiff))
 
     def _find_free_directions(self) -> Float[np.ndarray, "latent parameter"]:
         (u, v), graph = self.edges, self.graph
@@ -249,13 +270,13 @@ class Linearised:
         bound = np.where(allowed, table["slope"] ** 2 / np.maximum(own, 1e-12), -1.0)
         order = np.argsort(-bound, axis=None, kind="stable")[:count]
         u, v = np.unravel_index(order[bound.ravel()[order] >= 0], bound.shape)
-        slope, information = self.system
+        slope, _ = self.system
         with_edges = self._inform((u, v), self.edges)
         if share:
             with_edges = np.concatenate([with_edges, self._inform_noise((u, v))], axis=1)
-        inverse = np.linalg.pinv(information, rcond=1e-12, hermitian=True)
-        left = own[u, v] - ((with_edges @ inverse) * with_edges).sum(axis=1)
-        slopes = table["slope"][u, v] - with_edges @ (inverse @ slope)
+        explained = with_edges @ self._inverse
+        left = own[u, v] - (explained * with_edges).sum(axis=1)
+        slopes = table["slope"][u, v] - explained @ slope
         known = left > 1e-3 * own[u, v]
         left = np.where(known, left, np.inf)
         return (u, v), slopes**2 / left / 2, -slopes / left
