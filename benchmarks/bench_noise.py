@@ -65,10 +65,14 @@ def measure(family: str, seed: int, *, trials: int, device: str) -> Record:
         The record.
     """
     x, y = FAMILIES[family](seed, np.random.default_rng([seed, STREAM]))
-    networks = (2, 4, 8)[seed % 3] if family == "few networks" else trials
+    is_few = family == "few networks"
+    networks = (2, 4, 8)[seed % 3] if is_few else trials
+    source = "network" if is_few else "auto"
     started = time.monotonic()
     data = as_data(x, y)
-    fit = fit_data(data, RunSettings(trials=networks), find_devices(device), refit=False)
+    fit = fit_data(
+        data, RunSettings(trials=networks, effects=source), find_devices(device), refit=False
+    )
     return {
         "family": family,
         "seed": seed,

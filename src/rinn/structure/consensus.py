@@ -21,7 +21,7 @@ from rinn.graph import LatentGraph
 from rinn.graphs import name_latents
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
-from rinn.structure.moves import remove_latent, remove_unreached
+from rinn.structure.moves import remove_latent, remove_unreached, set_edges
 from rinn.structure.prior import Prior
 from rinn.structure.records import GraphSettings, Moments, Structure, make_structure
 from rinn.structure.regression import estimate_moments, find_overdispersion
@@ -383,13 +383,13 @@ def _find_support(
     alone = Misfit(moments, effects_only=True)
     fitted = alone.fit(graph)[0]
     losses = alone.linearise(fitted).find_losses()
+    misfit = Misfit(moments, effects_only=settings.effects_only)
+    fitted = misfit.fit(fitted, 30)[0]
+    before = misfit.measure_covariance(fitted)
     found = {}
-    both = losses
-    if not settings.effects_only:
-        misfit = Misfit(moments)
-        both = misfit.linearise(misfit.fit(fitted, 30)[0]).find_losses()
-    for u, v, own, whole in zip(*np.nonzero(graph.edges), losses, both, strict=True):
-        by_effects, by_covariance = own >= penalty, whole - own >= penalty
+    for u, v, loss in zip(*np.nonzero(graph.edges), losses, strict=True):
+        rise = misfit.measure_covariance(set_edges(fitted, u, v, None)) - before
+        by_effects, by_covariance = loss >= penalty, misfit.share * rise >= penalty
         word = "both" if by_effects and by_covariance else "effects" if by_effects else "neither"
         found[int(u), int(v)] = "covariance" if by_covariance and not by_effects else word
     return found
