@@ -37,7 +37,7 @@ def fits(monkeypatch):
     """No training: the true graph, and a list of the settings with which it was asked for."""
     asked = []
 
-    def fit_data(data, settings, devices):
+    def fit_data(data, settings, devices, *, refit=True):
         asked.append((data, settings))
         return make_fit(make_true_graph())
 
@@ -252,7 +252,7 @@ def test_record_holds_what_was_found(fits, monkeypatch):
     comparison = Comparison(0.5, 0.4, 0.1, 0.02)
     refit = SimpleNamespace(to_json=lambda: {"test_loss": 0.5, "models": [1] * 1000})
     fit = make_fit(make_true_graph(), refit=refit, comparison=comparison)
-    monkeypatch.setattr(bench, "fit_data", lambda *_: fit)
+    monkeypatch.setattr(bench, "fit_data", lambda *_, **_more: fit)
     record = bench.measure(bench.Case("paper", "or", 250, 10), "cpu", jobs=2)
     assert record["scores"]["latents"]["f1"] == 1
     assert record["scores"]["shd"] == 0
@@ -282,7 +282,7 @@ def test_same_fit_is_not_made_twice(fits, tmp_path, monkeypatch):
 def test_raising_case_is_recorded_and_run_again(fits, tmp_path, monkeypatch, capsys):
     good = bench.fit_data
 
-    def fit_data(data, settings, devices):
+    def fit_data(data, settings, devices, *, refit=True):
         if len(fits) == 1:
             fits.append("raises")
             raise RuntimeError("out of memory")
@@ -331,7 +331,7 @@ def test_report_gives_means_and_spread():
 
 
 def test_empty_graph_draws_nothing_wrong(fits, monkeypatch):
-    monkeypatch.setattr(bench, "fit_data", lambda *_: make_fit(make_empty_graph()))
+    monkeypatch.setattr(bench, "fit_data", lambda *_, **_more: make_fit(make_empty_graph()))
     record = bench.measure(bench.Case("paper", "or", 250, 10), "cpu")
     assert record["scores"]["latents"] == {"precision": 0, "recall": 0, "f1": 0}
     assert bench.find_values([record], "precision") == [1]

@@ -47,7 +47,6 @@ def test_a_fit_says_it_on_the_terminal_and_in_the_report(tmp_path, capsys):
         tmp_path / "y.csv", index=False
     )
     words = ["fit", f"{tmp_path / 'x.csv'}", f"{tmp_path / 'y.csv'}", "--out", f"{tmp_path / 'r'}"]
-    words += ["--effects", "network"]  # few networks do no harm where they only predict
     assert run([*words, "--trials", "4", "--epochs", "2", "--device", "cpu"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Small data: 80 samples are few" in said
@@ -215,7 +214,7 @@ def test_a_copy_whose_name_an_output_has_too():
     x = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "c"]).assign(b=lambda t: -2 * t["a"])
     y = pd.DataFrame(rng.normal(size=(80, 2)), columns=["b", "d"])
     assert [entry.name for entry in as_data(x, y).dropped] == ["b"]
-    model = RINN(trials=2, epochs=1, effects="network", device="cpu").fit(x, y)
+    model = RINN(trials=2, epochs=1, device="cpu").fit(x, y)
     assert model.predict(x).shape == (80, 2)
     heads = [sentence.split(":")[0] for sentence in model.cautions_]
     assert heads == ["Small data"]  # effects are a regression's: networks need not be many

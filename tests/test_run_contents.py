@@ -50,7 +50,7 @@ def found(tmp_path_factory):
         ("network", "network", 900, 10, "in the 20 kept networks, as asked for."),
         ("corrected", "corrected", 900, 10, "a regression of their residuals, as asked for."),
         ("corrected", "auto", 900, 10, "predict held-out samples better than a regression."),
-        ("regression", "auto", 900, 10, "because networks do not predict held-out samples better"),
+        ("regression", "auto", 900, 10, "because its effects are clear or networks do not predict"),
         ("regression", "auto", 900, 200, "on all inputs, because there are more than 100 of them"),
         ("regression", "regression", 900, 10, "on all inputs, as asked for; the networks only"),
         ("regression", "corrected", 25, 10, "because there are fewer than 3 samples for each"),

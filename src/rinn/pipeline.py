@@ -228,7 +228,10 @@ def conclude(
     if not len(map_trained(kept[0]).inputs):
         views = [view_net(net, problem) for net in kept]
         return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
-    effects = estimate_effects(problem, kept, settings.effects)
+    usable = int(np.isfinite(loss).sum())
+    # Few networks say nothing that a regression does not: they are read only where asked for.
+    is_few = settings.effects == "auto" and usable < MIN_NETWORKS
+    effects = estimate_effects(problem, () if is_few else kept, settings.effects)
     by_regression = effects.source == REGRESSION
     effects = replace(effects, test=make_support_test(problem, () if by_regression else kept))
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
@@ -238,7 +241,7 @@ def conclude(
         latent, influence = learn_informed(effects, *names, prior, seed=seed, settings=how)
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
-    networks = None if by_regression else int(np.isfinite(loss).sum())
+    networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None
     found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)

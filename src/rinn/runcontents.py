@@ -105,7 +105,7 @@ def describe_effects(
             f"The graph is read from regressions on each input by itself, because there are fewer "
             f"than {SAMPLES_PER_INPUT} samples for each input; the networks only predict."
         )
-    why = "because networks do not predict held-out samples better"
+    why = "because its effects are clear or networks do not predict held-out samples better"
     if inputs > MANY_INPUTS:
         why = f"because there are more than {MANY_INPUTS} of them"
     return (

@@ -149,7 +149,7 @@ def test_a_faint_effect_is_drawn_where_it_must_be():
 
 def test_log_odds_tip_a_faint_effect():
     effects = np.zeros((2, 5))
-    effects[0, 1] = 2.0  # a direct edge costs 1.3 x 2 log 10 = 6
+    effects[0, 1] = 3.0  # a direct edge costs 1.3 (log 1000 + log 10) = 12
     moments = make_faint(effects)
     assert not find(moments).edges.any()
     prior = make_prior(2, 5)

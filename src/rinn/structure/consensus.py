@@ -404,7 +404,7 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
     # Hotelling: the residual covariance is estimated as well.
     known = max(moments.samples - graph.inputs - 1, 1.0)
     scaled = value * max(known - graph.outputs - 1, 1.0) / known
-    scaled /= find_overdispersion(effects.sample, effects.moments, graph.inputs)
+    scaled /= max(find_overdispersion(effects.sample, effects.moments, graph.inputs), 1e-12)
     p = float(stats.chi2.sf(scaled, free)) if free > 0 else 1.0
     return {"chi2": float(scaled), "df": int(max(free, 0)), "p": p}
 

@@ -27,6 +27,8 @@ MIN_SHARED = 0.037
 # Search (search.py).
 MIN_LINK = 5.0  # standard errors of a residual correlation of outputs that share noise
 SWEEPS = 6  # over all moves; development graphs need two to four
+MANY_INPUTS = 100  # with more, those without a clear effect are left out, and moves are tried once
+MIN_BATCH, MAX_BATCH = 6, 24  # edges that are added at a time where as many pay
 MAX_TRIALS = 4  # edges that are fitted before the best is taken
 MAX_INSERTS = 12  # new latents that are fitted at a time
 MAX_SWAPS = 15  # edges that are taken out on trial

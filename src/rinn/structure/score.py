@@ -63,6 +63,11 @@ class Misfit:
             self.share = float(not effects_only)
         self._last: Linearised | None = None
 
+    @property
+    def is_small(self) -> bool:
+        """Whether graphs are fitted in no time."""
+        return len(self.moments.effects) <= c.MANY_INPUTS
+
     def measure(self, graph: Structure) -> float:
         """The misfit of a graph with its weights as they are."""
         return self.measure_effects(graph) + self.share * self.measure_covariance(graph)
@@ -213,7 +218,8 @@ class Linearised:
         """The graph after one damped step."""
         slope, information = self.system
         ridge = damping * (np.diag(information) + 1e-9 * self.misfit.moments.samples)
-        step = -np.linalg.solve(information + np.diag(ridge + 1e-12), slope)
+        ridge = ridge + 1e-12 * max(float(np.diag(information).max(initial=0.0)), 1.0)
+        step = -np.linalg.solve(information + np.diag(ridge), slope)
         weights, count = self.graph.weights.copy(), len(self.edges[0])
         weights[self.edges] += step[:count]
         if not self.misfit.share:
@@ -237,7 +243,10 @@ class Linearised:
         stiff = information + np.diag(1e-8 * size + 1e-12)
         if len(free):
             stiff = stiff + 10 * size.mean() * free.T @ free
-        return np.asarray(np.linalg.inv(stiff))
+        try:
+            return np.asarray(np.linalg.inv(stiff))
+        except np.linalg.LinAlgError:  # noise at its limit says nothing of its edges
+            return np.asarray(np.linalg.pinv(stiff, hermitian=True))
 
     def _find_free_directions(self) -> Float[np.ndarray, "latent parameter"]:
         (u, v), graph = self.edges, self.graph

@@ -63,6 +63,51 @@ def find_structure(
         The graph; latents that no input reaches stand for factors that X does not touch.
     """
     settings = settings or GraphSettings()
+    if moments.effects.shape[0] > c.MANY_INPUTS and prior is None:
+        return _search_part(moments, settings, start, sweeps)
+    return _search(moments, settings, prior, start, sweeps)
+
+
+def _search_part(
+    moments: Moments, settings: GraphSettings, start: Structure | None, sweeps: int
+) -> Structure:
+    """Search among the inputs that may have an edge; the others are regressed out for nothing."""
+    inputs = len(moments.effects)
+    clear = (moments.z**2).max(axis=1) > find_penalty(moments) / 2
+    if start is not None:
+        clear = start.edges[:inputs].any(axis=1)
+    kept, left = np.flatnonzero(clear), np.flatnonzero(~clear)
+    # Effects of the kept inputs where the others have none.
+    inner = moments.inputs[np.ix_(kept, kept)]
+    more = np.linalg.lstsq(
+        inner, moments.inputs[np.ix_(kept, left)] @ moments.effects[left], rcond=None
+    )[0]
+    part = replace(moments, inputs=inner, effects=moments.effects[kept] + more)
+    if start is not None:
+        nodes = np.concatenate([kept, np.arange(inputs, len(start.edges))])
+        block = np.ix_(nodes, nodes)
+        start = replace(
+            start, inputs=len(kept), edges=start.edges[block], weights=start.weights[block]
+        )
+    if start is None:
+        found = _search(part, settings, None, None, min(sweeps, 1))
+    else:
+        search = Search(part, replace(settings, effects_only=True), None)
+        found = search.prune(search.fit(start))[0]  # a resample only says which edges it drops
+    count = inputs + len(found.edges) - len(kept)
+    edges, weights = np.zeros((count, count), bool), np.zeros((count, count))
+    block = np.ix_(*[np.concatenate([kept, np.arange(inputs, count)])] * 2)
+    edges[block], weights[block] = found.edges, found.weights
+    return replace(found, inputs=inputs, edges=edges, weights=weights)
+
+
+def _search(
+    moments: Moments,
+    settings: GraphSettings,
+    prior: Prior | None,
+    start: Structure | None,
+    sweeps: int,
+) -> Structure:
     alone = replace(settings, effects_only=True)
     by_effects = settings.effects_only or Misfit(moments).share < c.MIN_SHARE
     search = Search(moments, alone if by_effects else settings, prior)
@@ -123,7 +168,7 @@ class Search:
     def polish(self, now: Scored) -> Scored:
         """Drop and add single edges until neither helps."""
         while True:
-            after = self._grow(self._prune(now))
+            after = self._grow(self.prune(now))
             if after[1] >= now[1] - GAIN:
                 return after
             now = after
@@ -166,7 +211,8 @@ class Search:
             return False
         return c.DIRECT * outputs + len(children) - outputs <= len(children) + 1
 
-    def _prune(self, now: Scored) -> Scored:
+    def prune(self, now: Scored) -> Scored:
+        """Drop single edges that do not pay."""
         while True:
             graph, score = now
             found = self.misfit.linearise(graph)
@@ -195,11 +241,17 @@ class Search:
             best = self._find_addition(now)
             if best is None:
                 return now
-            now = self._prune(best)
+            now = self.prune(best)
 
     def _find_addition(self, now: Scored) -> Scored | None:
         graph, score = now
         (sources, targets), gains, weights = self._rank_additions(graph)
+        several = _pick_apart(sources, targets, gains)
+        if len(several) >= c.MIN_BATCH:
+            edges = sources[several], targets[several]
+            after = self.fit(set_edges(graph, *edges, weights[several]))
+            if after[1] < score - gains[several].sum() / 2:
+                return after
         best = None
         for tried, place in enumerate(np.argsort(-gains, kind="stable")[: c.MAX_TRIALS]):
             if gains[place] < -0.3 * self.penalty:
@@ -237,7 +289,7 @@ class Search:
         for candidate in candidates:
             after = self.fit(candidate)
             if after[1] < now[1] + 3 * self.penalty:
-                after = self._prune(after)
+                after = self.prune(after)
             if after[1] < best[1] - GAIN:
                 best = after
         return best
@@ -297,7 +349,7 @@ class Search:
             graph, score = now
             for change in (remove_latent, contract_latent):
                 after = self.fit(change(graph, node))
-                if after[1] < score + c.HOPELESS * self.penalty:
+                if after[1] < score + c.HOPELESS * self.penalty and self.misfit.is_small:
                     after = self.polish(after)
                 if after[1] < score - GAIN:
                     now = after
@@ -348,6 +400,20 @@ class Search:
                 noise = 0.1 * float((scale**2).mean()) * len(children)
                 at = graph.first_output + children
                 yield insert_latent(graph, [], at, np.zeros(0), loading, noise)
+
+
+def _pick_apart(sources: np.ndarray, targets: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Additions that pay, the best first, of which no two share a source or a target."""
+    chosen: list[int] = []
+    taken: set[tuple[str, int]] = set()
+    for place in np.argsort(-gains, kind="stable").tolist():
+        if gains[place] <= 0 or len(chosen) == c.MAX_BATCH:
+            break
+        ends = {("source", int(sources[place])), ("target", int(targets[place]))}
+        if not ends & taken:
+            chosen.append(place)
+            taken |= ends
+    return np.array(chosen, int)
 
 
 def find_groups(moments: Moments, graph: Structure) -> Iterable[tuple[np.ndarray, np.ndarray]]:
