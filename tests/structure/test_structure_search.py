@@ -87,7 +87,7 @@ def test_weights_are_found_too():
 
 
 def test_a_factor_that_no_input_touches_explains_covariance_alone():
-    structure, inputs, outputs = draw_structure([*ORPHAN, "l u", "l x", "l s", "l t"], seed=3)
+    structure, *_ = draw_structure([*ORPHAN, "l u", "l x", "l s", "l t"], seed=3)
     for samples in (1000, 5000):
         moments = estimate_moments(make_sample(*draw_rows(structure, samples, 3)))
         whole = find_structure(moments)
