@@ -52,6 +52,4 @@ SAMPLES_PER_INPUT = 3  # with fewer samples, effects are marginal: no input is h
 STRONG = 8.0
 MAX_FEATURED = 60  # inputs: with more, products of inputs are not tested
 FEATURE_LEVEL = 0.01  # for all products together
-MIN_RESIDUAL = (
-    0.01  # of an output's variance: networks that predict exactly are not believed further
-)
+MIN_RESIDUAL = 0.01  # of an output's variance: what no network is believed to explain

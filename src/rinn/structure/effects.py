@@ -279,7 +279,7 @@ def _correct_products(sample: Sample, plain: Sample) -> Sample:
 
 def _find_z(sample: Sample, moments: Moments) -> Float[np.ndarray, "input output"]:
     every = moments.z
-    count = sum(len(owners) == 1 and owners == (i,) for i, owners in enumerate(sample.owners))
+    count = sum(owners == (i,) for i, owners in enumerate(sample.owners))
     found = every[:count].copy()
     for row, owners in zip(every[count:], sample.owners[count:], strict=True):
         for i in owners:

@@ -181,7 +181,6 @@ def _standardise(
     shrinkage = outputs / (outputs + moments.samples)
     residual = (1 - shrinkage) * residual + shrinkage * np.diag(np.diag(residual))
     residual = residual + c.MIN_RESIDUAL * np.eye(outputs)
-    residual[np.diag_indices(outputs)] = np.where(sy > 0, np.diag(residual), 1.0)
     inputs = moments.inputs / np.outer(sx, sx) if joint else np.eye(len(sx))
     inputs[np.diag_indices(len(sx))] = 1.0
     return Moments(moments.samples, inputs, np.where(moving, effects, 0.0), residual)

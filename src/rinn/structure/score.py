@@ -65,7 +65,7 @@ class Misfit:
 
     @property
     def is_small(self) -> bool:
-        """Whether graphs are fitted in no time."""
+        """Whether there are few enough inputs to try every move thoroughly."""
         return len(self.moments.effects) <= c.MANY_INPUTS
 
     def measure(self, graph: Structure) -> float:

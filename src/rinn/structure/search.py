@@ -10,26 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from rinn.structure import constants as c
+from rinn.structure.candidates import (
+    find_groups,
+    propose_inserts,
+    propose_merges,
+    propose_splits,
+)
 from rinn.structure.moves import (
     contract_latent,
     insert_latent,
-    merge_latents,
-    pool_edges,
     remove_latent,
     remove_unreached,
     set_edges,
-    split_latent,
 )
 from rinn.structure.prior import Prior
 from rinn.structure.proposal import propose_graph
 from rinn.structure.records import GraphSettings, Moments, Structure
-from rinn.structure.score import Misfit, find_loadings
+from rinn.structure.score import Misfit
 
 GAIN = 1e-6  # less is no better score
 LATE_STEPS = 60  # for a graph that was fitted without the covariance so far
@@ -71,10 +72,11 @@ def find_structure(
 def _search_part(
     moments: Moments, settings: GraphSettings, start: Structure | None, sweeps: int
 ) -> Structure:
-    """Search among the inputs that may have an edge; the others are regressed out for nothing."""
+    """Search among the inputs with clear effects, or those of the start; the others get no edge."""
     inputs = len(moments.effects)
-    clear = (moments.z**2).max(axis=1) > find_penalty(moments) / 2
-    if start is not None:
+    if start is None:
+        clear = (moments.z**2).max(axis=1) > find_penalty(moments) / 2
+    else:
         clear = start.edges[:inputs].any(axis=1)
     kept, left = np.flatnonzero(clear), np.flatnonzero(~clear)
     # Effects of the kept inputs where the others have none.
@@ -83,15 +85,14 @@ def _search_part(
         inner, moments.inputs[np.ix_(kept, left)] @ moments.effects[left], rcond=None
     )[0]
     part = replace(moments, inputs=inner, effects=moments.effects[kept] + more)
-    if start is not None:
+    if start is None:
+        found = _search(part, settings, None, None, min(sweeps, 1))
+    else:
         nodes = np.concatenate([kept, np.arange(inputs, len(start.edges))])
         block = np.ix_(nodes, nodes)
         start = replace(
             start, inputs=len(kept), edges=start.edges[block], weights=start.weights[block]
         )
-    if start is None:
-        found = _search(part, settings, None, None, min(sweeps, 1))
-    else:
         search = Search(part, replace(settings, effects_only=True), None)
         found = search.prune(search.fit(start))[0]  # a resample only says which edges it drops
     count = inputs + len(found.edges) - len(kept)
@@ -303,10 +304,10 @@ class Search:
             now = self.polish(after)
 
     def _insert(self, now: Scored) -> Scored:
-        return self._repeat(now, _propose_inserts)
+        return self._repeat(now, propose_inserts)
 
     def _merge(self, now: Scored) -> Scored:
-        return self._repeat(now, _propose_merges)
+        return self._repeat(now, propose_merges)
 
     def _explain_groups(self, now: Scored) -> Scored:
         """Insert latents for outputs that share noise, with the parents that effects ask for.
@@ -337,7 +338,7 @@ class Search:
     def _split(self, now: Scored) -> Scored:
         for node in now[0].latent_nodes:
             if node < now[0].first_output:
-                splits = list(_propose_splits(now[0], node, self.misfit.moments, self.penalty))
+                splits = list(propose_splits(now[0], node, self.misfit.moments, self.penalty))
                 after = self._take_best(now, splits)
                 now = now if after is now else self.polish(after)
         return now
@@ -416,21 +417,6 @@ def _pick_apart(sources: np.ndarray, targets: np.ndarray, gains: np.ndarray) -> 
     return np.array(chosen, int)
 
 
-def find_groups(moments: Moments, graph: Structure) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Outputs without a latent parent that share noise, and the direction of what they share."""
-    first = graph.first_output
-    alone = np.flatnonzero(~graph.edges[graph.inputs : first, first:].any(axis=0))
-    scale = np.sqrt(np.diag(moments.residual))
-    correlation = moments.residual / np.outer(scale, scale)
-    linked = np.abs(correlation[np.ix_(alone, alone)]) > c.MIN_LINK / np.sqrt(moments.samples)
-    count, labels = connected_components(linked, directed=False)
-    for label in range(count):
-        children = alone[labels == label]
-        if len(children) > 1:
-            part = correlation[np.ix_(children, children)]
-            yield children, np.linalg.eigh(part)[1][:, -1] * scale[children]
-
-
 def _drop_without_effects(now: Scored, search: Search) -> Scored:
     """Take out latents that only covariance asks for: the effects are explained without them.
 
@@ -469,7 +455,7 @@ def _insert_shared(now: Scored, search: Search) -> Scored:
     misfit = exact.fit(graph, LATE_STEPS)[1]
     while True:
         before = steps[-1][0]
-        for candidate in _propose_inserts(before[0]):
+        for candidate in propose_inserts(before[0]):
             after = search.fit(candidate)
             saved = before[1] - after[1] + c.NO_INPUT * search.penalty
             shared = misfit - exact.fit(after[0], LATE_STEPS)[1]
@@ -486,60 +472,3 @@ def _insert_shared(now: Scored, search: Search) -> Scored:
     while steps[-1][1] < least * excess:
         steps.pop()
     return steps[-1][0] if len(steps) > 1 else now
-
-
-def _propose_inserts(graph: Structure) -> Iterable[Structure]:
-    """A latent for nodes that act on the same others with proportional weights."""
-    nodes = [node for node in range(graph.first_output) if graph.edges[node].sum() > 1]
-    found: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
-    for one, other in combinations(nodes, 2):
-        both = np.flatnonzero(graph.edges[one] & graph.edges[other])
-        if len(both) < 2:
-            continue
-        everyone = tuple(node for node in nodes if graph.edges[node][both].all())
-        for parents in {(one, other), everyone}:
-            size = np.linalg.svd(graph.weights[list(parents)][:, both], compute_uv=False)
-            if len(parents) * len(both) > len(parents) + len(both):
-                found[parents, tuple(both.tolist())] = float(size[1] / max(size[0], 1e-12))
-        if len(both) > 3:
-            ratio = np.arctan2(graph.weights[one, both], graph.weights[other, both])
-            for angle in ratio:
-                apart = np.abs((ratio - angle + np.pi / 2) % np.pi - np.pi / 2)
-                some = tuple(both[apart < c.ANGLE].tolist())
-                if len(some) > 2:
-                    found.setdefault(((one, other), some), 0.0)
-    best = sorted(found, key=lambda key: (found[key], key))[: c.MAX_INSERTS]
-    return [pool_edges(graph, parents, np.array(children)) for parents, children in best]
-
-
-def _propose_merges(graph: Structure) -> Iterable[Structure]:
-    loadings = find_loadings(graph)
-    size = np.maximum(np.linalg.norm(loadings, axis=1, keepdims=True), 1e-12)
-    cosine = np.abs((loadings / size) @ (loadings / size).T)
-    pairs = [
-        (-cosine[one, other], one, other)
-        for other, one in combinations(range(graph.latents), 2)
-        if cosine[one, other] > c.MIN_COSINE
-    ]
-    for _, one, other in sorted(pairs)[:10]:
-        yield from merge_latents(graph, graph.inputs + one, graph.inputs + other)
-
-
-def _propose_splits(
-    graph: Structure, node: int, moments: Moments, penalty: float
-) -> Iterable[Structure]:
-    """Two latents in place of one whose inputs have effects in two directions."""
-    inputs = np.flatnonzero(graph.edges[: graph.inputs, node])
-    if len(inputs) < 4:
-        return
-    root = np.linalg.cholesky(moments.precision)
-    rows = moments.effects[inputs] @ root * np.sqrt(moments.samples)
-    left, size, _ = np.linalg.svd(rows, full_matrices=False)
-    if size[1] ** 2 < graph.outputs + 3 * penalty:
-        return
-    angle = np.arctan2(left[:, 1] * size[1], left[:, 0] * size[0]) % np.pi
-    ordered = np.sort(angle)
-    widest = np.diff(np.append(ordered, ordered[0] + np.pi)).argmax()
-    order = np.argsort((angle - ordered[widest] - 1e-9) % np.pi, kind="stable")
-    for cut in range(2, len(inputs) - 1):
-        yield split_latent(graph, node, inputs[order[:cut]])
