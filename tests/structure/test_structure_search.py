@@ -201,3 +201,31 @@ def test_tiny_tables(shape):
     found = find(Moments(3000.0, np.eye(inputs), effects, residual))
     assert is_acyclic(found)
     assert found.reach[:inputs, found.first_output :].all()
+
+
+def test_more_starts_give_no_worse_graph_and_the_same_one_each_time():
+    for seed in range(4):
+        structure, *_ = draw_structure([*ORPHAN, "a y", "b z"], seed, extra_inputs=2)
+        moments = estimate_moments(make_sample(*draw_rows(structure, 400, seed)))
+        settings = GraphSettings(effects_only=True)
+        search = Search(moments, settings, None)
+        one, more, again = (find_structure(moments, settings, starts=k) for k in (0, 6, 6))
+        assert (more.edges == again.edges).all()
+        assert (more.weights == again.weights).all()
+        scores = [search.score_plain(search.fit(graph, 30)) for graph in (one, more)]
+        assert scores[1] <= scores[0] + 0.1
+
+
+def test_an_input_that_does_not_pay_is_dropped_though_its_latent_has_no_other():
+    """The penalty of a latent without inputs is no reason to keep an edge of nothing."""
+    middle = ["a h", "b h", "c k", "d k", "h m", "k m", "h u", "h v", "k w", "k x"]
+    structure, *_ = draw_structure([*middle, *(f"m {o}" for o in "pqrst")], 3, extra_inputs=1)
+    moments = find_exact_moments(structure, 2000)
+    without = [
+        v for v in structure.latent_nodes if not structure.edges[: structure.inputs, v].any()
+    ]
+    edges = structure.edges.copy()
+    edges[structure.inputs - 1, without[0]] = True
+    search = Search(moments, GraphSettings(effects_only=True), None)
+    found = search.prune(search.fit(replace(structure, edges=edges)))[0]
+    assert not found.edges[: found.inputs, without[0]].any()

@@ -115,7 +115,7 @@ def _read_resamples(
     prior: Prior | None,
     settings: GraphSettings,
 ) -> Reading:
-    whole = find_structure(effects.moments, settings, prior)
+    whole = find_structure(effects.moments, settings, prior, starts=c.STARTS)
     owners = effects.sample.owners
     found = [
         _resolve_products(

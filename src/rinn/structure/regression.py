@@ -75,6 +75,7 @@ def estimate_moments(
     is_joint = samples >= c.SAMPLES_PER_INPUT * columns
     covariance = (x.T * weight) @ x / samples
     readers = _find_readers(x, covariance, joint=is_joint)
+    leverage = (readers * x).sum(axis=1) / samples if is_joint else np.zeros(len(x))
     taken = sample.covariates + 1 + (columns if is_joint else 0)
     if sample.observed is None:
         slopes = (readers.T * weight) @ y / samples
@@ -90,7 +91,7 @@ def estimate_moments(
         Moments(samples, covariance, slopes, spread),
         (y**2 * weight[:, None]).sum(axis=0) / count,
         np.sqrt(count / samples),
-        _find_unevenness(readers, residual, weight),
+        _find_unevenness(readers, residual, weight, leverage),
         joint=is_joint,
     )
 
@@ -130,14 +131,18 @@ def _make_positive(covariance: np.ndarray) -> np.ndarray:
 
 
 def _find_unevenness(
-    readers: np.ndarray, residual: np.ndarray, weight: np.ndarray
+    readers: np.ndarray, residual: np.ndarray, weight: np.ndarray, leverage: np.ndarray
 ) -> Float[np.ndarray, " column"]:
-    """How much larger the errors of each column's effects are than under even noise."""
+    """How much larger the errors of each column's effects are than under even noise.
+
+    Squared residuals of rows with leverage h are divided by (1 - h)^2 (HC3: MacKinnon, White 1985).
+    """
     share = readers**2 * weight[:, None]
     share = share / np.maximum(share.sum(axis=0), 1e-300)
-    squares = residual**2
+    left = np.maximum(1 - leverage, 0.1)[:, None]
+    squares = residual**2 / left
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
-    found = np.sqrt(share.T @ (squares / mean))  # [column, output]
+    found = np.sqrt(share.T @ (squares / left / mean))  # [column, output]
     found = np.where(mean > 1e-24, found, 1.0)  # an output that is constant has no noise
     return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
 
@@ -155,8 +160,9 @@ def find_overdispersion(sample: Sample, moments: Moments, inputs: int) -> float:
     x, y = (table / np.maximum(table.std(axis=0), 1e-12) for table in (sample.x, sample.y))
     readers = _find_readers(x, x.T @ x / samples, joint=True)
     residual = y - x @ (readers.T @ y / samples)
-    unevenness = _find_unevenness(readers, residual, np.ones(samples))[:inputs]
-    free = 1 - ((readers * x).sum(axis=1) + 1 + sample.covariates) / samples
+    leverage = (readers * x).sum(axis=1) / samples
+    unevenness = _find_unevenness(readers, residual, np.ones(samples), leverage)[:inputs]
+    free = 1 - leverage - (1 + sample.covariates) / samples
     own = readers[:, :inputs] / unevenness
     weight = ((own @ moments.inputs[:inputs, :inputs]) * own).sum(axis=1) / np.maximum(free, 0.1)
     distance = ((residual @ moments.precision) * residual).sum(axis=1)

@@ -1,14 +1,16 @@
 """The search for the graph with the best score.
 
-From a first graph of proportional effects the score is lowered move by move: edges are added by
-score tests and dropped by Wald tests, latents are inserted, merged, split, removed or contracted,
-and single edges are taken out on trial. Every graph that is taken is fitted and has a better score
-than the one before. The effects come first, then the covariance.
+From a first graph of proportional effects, and then from graphs of perturbed effects, the score is
+lowered move by move: edges are added by score tests and dropped by Wald tests, latents are
+inserted, merged, split, removed or contracted, and single edges are taken out on trial. Every graph
+that is taken is fitted and has a better score than the one before. The effects come first, then the
+covariance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +34,7 @@ from rinn.structure.proposal import propose_graph
 from rinn.structure.records import GraphSettings, Moments, Structure
 from rinn.structure.score import Misfit
 
-GAIN = 1e-6  # less is no better score
+GAIN = 0.05  # less is no better score: fits stop at this tolerance
 LATE_STEPS = 60  # for a graph that was fitted without the covariance so far
 
 Scored = tuple[Structure, float]
@@ -50,6 +52,7 @@ def find_structure(
     *,
     start: Structure | None = None,
     sweeps: int = c.SWEEPS,
+    starts: int = 0,
 ) -> Structure:
     """Search for the graph with the lowest score.
 
@@ -59,6 +62,7 @@ def find_structure(
         prior: what is known beforehand.
         start: a graph to improve, in place of a first one of proportional effects.
         sweeps: how often all moves are tried.
+        starts: how many searches more begin from graphs of perturbed effects.
 
     Returns:
         The graph; latents that no input reaches stand for factors that X does not touch.
@@ -66,7 +70,7 @@ def find_structure(
     settings = settings or GraphSettings()
     if moments.effects.shape[0] > c.MANY_INPUTS and prior is None:
         return _search_part(moments, settings, start, sweeps)
-    return _search(moments, settings, prior, start, sweeps)
+    return _search(moments, settings, prior, start, sweeps, starts)
 
 
 def _search_part(
@@ -108,6 +112,7 @@ def _search(
     prior: Prior | None,
     start: Structure | None,
     sweeps: int,
+    starts: int = 0,
 ) -> Structure:
     alone = replace(settings, effects_only=True)
     by_effects = settings.effects_only or Misfit(moments).share < c.MIN_SHARE
@@ -115,13 +120,50 @@ def _search(
     if start is not None:
         return search.improve(search.fit(start, LATE_STEPS), sweeps)[0]
     first = Search(moments, alone, prior)
-    proposed = propose_graph(moments, first.penalty)
-    proposed = proposed if prior is None else prior.obey(proposed)
-    found = first.improve(first.fit(proposed), sweeps)
+    found = _search_effects(first, sweeps, starts)
     if not by_effects:
-        found = search.improve(search.fit(found[0], LATE_STEPS), sweeps)
-        found = _drop_without_effects(found, search)
-    return (found if settings.effects_only else _insert_shared(found, search))[0]
+        found = [search.improve(search.fit(graph, LATE_STEPS), sweeps) for graph, _ in found]
+        found = [_drop_without_effects(one, search) for one in found]
+    if not settings.effects_only:
+        found = [_insert_shared(one, search) for one in found]
+    return min(found, key=search.score_plain)[0]
+
+
+def _search_effects(search: Search, sweeps: int, starts: int) -> list[Scored]:
+    """The best graphs of several starts, the best first."""
+    found: dict[float, Scored] = {}
+    repeats: Counter[float] = Counter()
+    for start in _find_starts(search, starts, sweeps):
+        one = search.improve(start, sweeps)
+        key = round(one[1], 3)  # graphs with the same score are the same
+        found.setdefault(key, one)
+        repeats[key] += 1
+        if repeats[min(repeats)] == c.MAX_REPEATS:
+            break
+    limit = min(found) + c.MAX_BEHIND * search.penalty
+    return [found[key] for key in sorted(found) if key <= limit][: c.MAX_FINISHED]
+
+
+def _find_starts(search: Search, count: int, sweeps: int) -> Iterator[Scored]:
+    """Graphs to begin from: one of proportional effects, others of perturbed effects."""
+    yield search.propose()
+    for moments in _perturb(search.misfit.moments, count):
+        other = Search(
+            moments, GraphSettings(direct=search.direct, effects_only=True), search.prior
+        )
+        yield search.fit(other.improve(other.propose(), min(sweeps, 2))[0])
+
+
+def _perturb(moments: Moments, count: int) -> Iterable[Moments]:
+    """Moments whose effects are drawn from their sampling distribution: other starts."""
+    rng = np.random.default_rng(np.random.SeedSequence([c.START_STREAM, *moments.effects.shape]))
+    spread = np.linalg.pinv(moments.inputs, rcond=1e-9, hermitian=True) / moments.samples
+    values, vectors = np.linalg.eigh(spread)
+    above = vectors * np.sqrt(np.maximum(values, 0.0))
+    below = np.linalg.cholesky(moments.residual)
+    for _ in range(count):
+        noise = above @ rng.normal(size=moments.effects.shape) @ below.T
+        yield replace(moments, effects=moments.effects + noise)
 
 
 class Search:
@@ -138,9 +180,26 @@ class Search:
 
     def count_cost(self, graph: Structure) -> float:
         """The penalty of all edges, and what the prior says against the graph."""
-        lonely = ~graph.edges[: graph.inputs, list(graph.latent_nodes)].any(axis=0)
-        cost = self.penalty * (self.count_edges(graph) + c.NO_INPUT * float(lonely.sum()))
+        cost = self.penalty * self.count_edges(graph) + self._count_without_inputs(graph)
         return cost if self.prior is None else cost - 2 * self.prior.count_log_odds(graph)
+
+    def _count_without_inputs(self, graph: Structure) -> float:
+        """The penalty of latents without inputs of their own."""
+        without = ~graph.edges[: graph.inputs, list(graph.latent_nodes)].any(axis=0)
+        return self.penalty * c.NO_INPUT * float(without.sum())
+
+    def is_better(self, after: Scored, now: Scored) -> bool:
+        """Whether an edge more or less pays by itself, not by giving a latent an input."""
+        return self.score_plain(after) < self.score_plain(now) - GAIN
+
+    def score_plain(self, now: Scored) -> float:
+        """The score without the penalty of latents that have no input."""
+        return now[1] - self._count_without_inputs(now[0])
+
+    def propose(self) -> Scored:
+        """A first graph of proportional effects."""
+        graph = propose_graph(self.misfit.moments, self.penalty)
+        return self.fit(graph if self.prior is None else self.prior.obey(graph))
 
     def fit(self, graph: Structure, steps: int = 10) -> Scored:
         """Fit a graph without what is of no use in it; and its score."""
@@ -170,7 +229,7 @@ class Search:
         """Drop and add single edges until neither helps."""
         while True:
             after = self._grow(self.prune(now))
-            if after[1] >= now[1] - GAIN:
+            if not self.is_better(after, now):
                 return after
             now = after
 
@@ -215,7 +274,7 @@ class Search:
     def prune(self, now: Scored) -> Scored:
         """Drop single edges that do not pay."""
         while True:
-            graph, score = now
+            graph = now[0]
             found = self.misfit.linearise(graph)
             losses = found.find_losses() - self._price(graph, *found.edges)
             if self.prior is not None:
@@ -231,7 +290,7 @@ class Search:
             sources, targets = found.edges
             for some in trials:
                 after = self.fit(set_edges(graph, sources[some], targets[some], None))
-                if after[1] < score - GAIN:
+                if self.is_better(after, now):
                     now = after
                     break
             else:
@@ -251,14 +310,14 @@ class Search:
         if len(several) >= c.MIN_BATCH:
             edges = sources[several], targets[several]
             after = self.fit(set_edges(graph, *edges, weights[several]))
-            if after[1] < score - gains[several].sum() / 2:
+            if after[1] < score - gains[several].sum() / 2 and self.is_better(after, now):
                 return after
         best = None
         for tried, place in enumerate(np.argsort(-gains, kind="stable")[: c.MAX_TRIALS]):
             if gains[place] < -0.3 * self.penalty:
                 break
             after = self.fit(set_edges(graph, sources[place], targets[place], weights[place]))
-            if after[1] < (score if best is None else best[1]) - GAIN:
+            if self.is_better(after, now if best is None else best):
                 best = after
             if best is not None and tried:
                 break
@@ -295,13 +354,19 @@ class Search:
                 best = after
         return best
 
+    def _polish_best(self, now: Scored, candidates: Iterable[Structure]) -> Scored:
+        """The best of some graphs, polished, if it is better than the one at hand."""
+        best = self._take_best(now, candidates)
+        after = best if best is now else self.polish(best)
+        return after if after[1] < now[1] - GAIN else now
+
     def _repeat(self, now: Scored, propose: Callable[[Structure], Iterable[Structure]]) -> Scored:
         """Take the best of what is proposed, and polish it, until nothing proposed helps."""
         while True:
-            after = self._take_best(now, propose(now[0]))
+            after = self._polish_best(now, propose(now[0]))
             if after is now:
                 return now
-            now = self.polish(after)
+            now = after
 
     def _insert(self, now: Scored) -> Scored:
         return self._repeat(now, propose_inserts)
@@ -339,8 +404,7 @@ class Search:
         for node in now[0].latent_nodes:
             if node < now[0].first_output:
                 splits = list(propose_splits(now[0], node, self.misfit.moments, self.penalty))
-                after = self._take_best(now, splits)
-                now = now if after is now else self.polish(after)
+                now = self._polish_best(now, splits)
         return now
 
     def _remove(self, now: Scored) -> Scored:
