@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
-demo: $(STAMP) ## simulate, learn the graph, score it against the truth: about two minutes
+demo: $(STAMP) ## simulate, learn the graph, score it against the truth: about half a minute
 	$(BIN)/rinn demo --out runs/demo
 
 test: $(STAMP) ## the test suite

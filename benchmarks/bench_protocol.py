@@ -18,6 +18,7 @@ import numpy as np
 
 from rinn.config import RunSettings
 from rinn.devices import find_devices
+from rinn.evaluation import map_trained
 from rinn.pairing import as_data
 from rinn.pipeline import conclude, plan_run, score_found
 from rinn.search import run_search
@@ -67,13 +68,13 @@ def _measure(dataset: str, seed: int, options: argparse.Namespace) -> dict[str, 
     devices = find_devices(options.device)
     simulation = make_dataset(dataset, seed=seed)
     data = as_data(simulation.x, simulation.y)
-    settings = RunSettings(budget=options.budget)
+    settings = RunSettings(budget=options.budget, effects="corrected")
     started = time.perf_counter()
     problem, trials = plan_run(data, settings)
     nets = run_search(problem, trials, devices, seed=settings.seed)
-    fit = conclude(data, problem, nets, settings.keep)
+    fit = conclude(data, problem, nets, settings)
     seconds = time.perf_counter() - started
-    maps = [view.maps for view in fit.views]
+    maps = [map_trained(net) for net in fit.ten]
     paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     return {
         "paper": paper.to_json(),

@@ -35,7 +35,12 @@ def main() -> None:
 
     devices = find_devices(options.device)
     simulation = make_dataset(options.dataset, seed=0)
-    settings = RunSettings(budget=options.budget, trials=options.trials, epochs=options.epochs)
+    settings = RunSettings(
+        budget=options.budget,
+        trials=options.trials,
+        epochs=options.epochs,
+        effects="corrected",
+    )
     problem, trials = plan_run(as_data(simulation.x, simulation.y), settings)
     seconds = []
     for repeat in range(options.repeats):

@@ -163,7 +163,8 @@ def estimate(x: Any, y: Any) -> tuple[Effects, Data, np.ndarray]:
     data = as_data(x, y)
     problem = make_problem(data)
     effects = estimate_effects(problem)
-    effects = dataclasses.replace(effects, test=make_support_test(problem))
+    test = make_support_test(problem, (), effects.sample)
+    effects = dataclasses.replace(effects, test=test)
     unit = problem.y_scale.spread / problem.x_scale.spread[:, None]  # [input, output]
     return effects, data, unit
 

@@ -29,6 +29,7 @@ from rinn.pipeline import Fit
 from rinn.records import Data
 
 CPU = jax.devices("cpu")
+TRAINED = {"effects": "corrected"}  # clear effects need no network
 SHARES = st.lists(st.sampled_from([0.0, 0.1, 0.2, 1 / 3, 0.5, 0.7, 0.9, 1.0]), max_size=8)
 
 
@@ -132,17 +133,19 @@ def test_decoys_go_together_as_their_inputs_do():
 
 def test_a_round_by_hand():
     data, fit = small_data(), FakeFit()
-    found = fit_round(data, RunSettings(seed=4), CPU, 0, networks=8, report=print_nothing, fit=fit)
+    found = fit_round(
+        data, RunSettings(**TRAINED, seed=4), CPU, 0, networks=8, report=print_nothing, fit=fit
+    )
     (seen, settings), *_ = fit.calls
     assert (seen.x == data.x).all()
     assert (seen.y != data.y).any()
-    assert settings == RunSettings(seed=found.seed, trials=8)
+    assert settings == RunSettings(**TRAINED, seed=found.seed, trials=8)
     assert found == NullRound(0, found.seed, 8, (0.125, 0.5, 0.75), 2, 4, 2)
 
 
 def test_the_round_of_decoys_by_hand():
     data, fit = small_data(), FakeFit()
-    found = fit_round(data, RunSettings(), CPU, DECOY_ROUND, report=print_nothing, fit=fit)
+    found = fit_round(data, RunSettings(**TRAINED), CPU, DECOY_ROUND, report=print_nothing, fit=fit)
     (seen, settings), *_ = fit.calls
     assert (seen.y == data.y).all()
     assert seen.inputs == ("x0", "x1", "x2", "x3", "x0_decoy", "x1_decoy", "x2_decoy", "x3_decoy")
@@ -158,7 +161,7 @@ def print_nothing(nets, share):
 @pytest.mark.parametrize(("own", "expected"), [(None, 32), (20, 20), (64, 32)])
 def test_no_more_networks_than_the_search_has(own, expected):
     fit = FakeFit()
-    null = fit_null(small_data(), RunSettings(trials=own), CPU, 1, fit=fit)
+    null = fit_null(small_data(), RunSettings(**TRAINED, trials=own), CPU, 1, fit=fit)
     assert [settings.trials for _, settings in fit.calls] == [expected, expected]
     assert null.networks == expected
 
@@ -170,7 +173,7 @@ def test_a_budget_smaller_than_the_null():
 
 
 def test_rounds_are_different_and_the_same_again():
-    data, settings = small_data(), RunSettings(trials=4, seed=3)
+    data, settings = small_data(), RunSettings(**TRAINED, trials=4, seed=3)
     fit, again, other = FakeFit(), FakeFit(), FakeFit()
     null = fit_null(data, settings, CPU, 3, fit=fit)
     assert fit_null(data, settings, CPU, 3, fit=again) == null
@@ -184,7 +187,7 @@ def test_rounds_are_different_and_the_same_again():
 
 
 def test_more_rounds_begin_with_the_same_ones():
-    data, settings = small_data(), RunSettings(trials=4)
+    data, settings = small_data(), RunSettings(**TRAINED, trials=4)
     few, many = (fit_null(data, settings, CPU, rounds, fit=FakeFit()) for rounds in (2, 5))
     assert many.permuted[:2] == few.permuted
     assert many.decoyed == few.decoyed
@@ -192,7 +195,7 @@ def test_more_rounds_begin_with_the_same_ones():
 
 @pytest.mark.parametrize("stop_at", [0, 2, 3])
 def test_an_interrupted_null_goes_on_where_it_was(stop_at):
-    data, settings, done = small_data(), RunSettings(trials=4), []
+    data, settings, done = small_data(), RunSettings(**TRAINED, trials=4), []
     with pytest.raises(KeyboardInterrupt):
         fit_null(data, settings, CPU, 3, save=done.append, fit=FakeFit(stop_at))
     assert [found.number for found in done] == list(range(stop_at))
@@ -204,7 +207,7 @@ def test_an_interrupted_null_goes_on_where_it_was(stop_at):
 
 
 def test_rounds_beyond_those_asked_for_are_left_out():
-    data, settings = small_data(), RunSettings(trials=4)
+    data, settings = small_data(), RunSettings(**TRAINED, trials=4)
     many = fit_null(data, settings, CPU, 4, fit=FakeFit())
     fit = FakeFit()
     few = fit_null(data, settings, CPU, 2, done=[many.decoyed, *many.permuted], fit=fit)
@@ -214,15 +217,15 @@ def test_rounds_beyond_those_asked_for_are_left_out():
 
 def test_rounds_of_another_null_are_refused():
     data, done = small_data(), []
-    fit_null(data, RunSettings(trials=4), CPU, 1, save=done.append, fit=FakeFit())
+    fit_null(data, RunSettings(**TRAINED, trials=4), CPU, 1, save=done.append, fit=FakeFit())
     with pytest.raises(InputError, match=r"round 0 has 4 networks and the seed .* instead of 6"):
-        fit_null(data, RunSettings(trials=6), CPU, 1, done=done, fit=FakeFit())
+        fit_null(data, RunSettings(**TRAINED, trials=6), CPU, 1, done=done, fit=FakeFit())
     with pytest.raises(InputError, match="done must hold rounds of this null"):
-        fit_null(data, RunSettings(trials=4, seed=1), CPU, 1, done=done, fit=FakeFit())
+        fit_null(data, RunSettings(**TRAINED, trials=4, seed=1), CPU, 1, done=done, fit=FakeFit())
 
 
 def test_shares_of_the_work_add_up_to_one():
-    data, settings, shares = small_data(), RunSettings(trials=4), []
+    data, settings, shares = small_data(), RunSettings(**TRAINED, trials=4), []
     null = fit_null(data, settings, CPU, 3, fit=FakeFit())
     fit_null(
         data,
@@ -237,7 +240,7 @@ def test_shares_of_the_work_add_up_to_one():
 
 
 def test_what_cannot_be_asked():
-    data, settings = small_data(), RunSettings(trials=4)
+    data, settings = small_data(), RunSettings(**TRAINED, trials=4)
     with pytest.raises(InputError, match="rounds must be a whole number of at least 1, got 0"):
         fit_null(data, settings, CPU, 0)
     with pytest.raises(InputError, match="networks must be a whole number of at least 2, got 1"):
@@ -391,7 +394,7 @@ def test_a_strategy_without_networks():
 
 def test_a_small_search_for_real():
     """Eight small networks find inputs but not their copies, and the same when asked again."""
-    data, settings = small_data(), RunSettings(trials=8, epochs=60, seed=1)
+    data, settings = small_data(), RunSettings(**TRAINED, trials=8, epochs=60, seed=1)
     done, shares = [], []
     before = fingerprint(data)
     null = fit_null(

@@ -109,7 +109,7 @@ def call(*words):
 
 
 def fit_words(data, out, *more):
-    words = ("--trials", 4, "--epochs", 3, "--device", "cpu")
+    words = ("--trials", 4, "--epochs", 3, "--effects", "corrected", "--device", "cpu")
     return ("fit", data / "x.csv", data / "y.csv", "--out", out, *words, *more)
 
 
@@ -326,8 +326,10 @@ class TestFit:
         x = pd.read_csv(data / "x.csv").assign(always=1)
         x.to_csv(tmp_path / "x.csv", index=False)
         shutil.copy(data / "y.csv", tmp_path)
-        assert call(*fit_words(tmp_path, tmp_path / "run")) == 0
-        assert "left out always of X: constant (always 1)" in capsys.readouterr().out
+        assert call(*fit_words(tmp_path, tmp_path / "run", "--effects", "regression")) == 0
+        shown = capsys.readouterr()
+        assert "left out always of X: constant (always 1)" in shown.out
+        assert shown.err.startswith("No network is needed; ")
         manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
         entry = {"table": "X", "name": "always", "reason": "constant (always 1)"}
         assert manifest["tables"]["dropped"] == [entry]
@@ -676,10 +678,10 @@ def test_a_null_gives_edges_their_q(tmp_path):
     assert call("simulate", "matrix", "--samples", 300, "--out", tmp_path / "data") == 0
     x, y = tmp_path / "data" / "x.csv", tmp_path / "data" / "y.csv"
     out = tmp_path / "run"
-    words = ("--trials", 8, "--epochs", 150, "--null", 1, "--device", "cpu", "--quiet")
+    words = ("--null", 1, "--device", "cpu", "--quiet")
     assert call("fit", x, y, "--out", out, *words) == 0
     manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round of 8 ")
+    assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round), ")
     rounds = json.loads((out / "null.json").read_text())["rounds"]
     assert sorted(entry["number"] for entry in rounds) == [-1, 0]
     edges = pd.read_csv(out / "edges.csv")

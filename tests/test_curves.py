@@ -137,7 +137,7 @@ def fit(folder, **settings):
 
 @pytest.mark.parametrize("strategy", ["rinn", "dbn"])
 def test_a_run_writes_the_curves_of_the_kept_networks(tmp_path, strategy):
-    run = fit(tmp_path, strategy=strategy, trials=6, epochs=8)
+    run = fit(tmp_path, strategy=strategy, trials=6, epochs=8, effects="corrected")
     curves, trials = (pd.read_csv(run / name) for name in ("curves.csv", "trials.csv"))
     assert tuple(curves.columns) == COLUMNS
     kept = trials[trials["kept"] | trials["nearest"]].set_index("trial")

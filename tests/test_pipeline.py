@@ -82,7 +82,8 @@ def test_recovery_of_the_whole_graph_on_noise_free_data():
     """Thirty small networks find the seven latents of the paper's graph, and no other."""
     simulation = make_dataset("matrix", samples=2000, seed=5)
     data = as_data(simulation.x, simulation.y)
-    fit = fit_data(data, RunSettings(trials=32, epochs=150), jax.devices("cpu"))
+    settings = RunSettings(trials=32, epochs=150, effects="corrected")
+    fit = fit_data(data, settings, jax.devices("cpu"))
     maps = [map_trained(net) for net in fit.ten]
     paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     assert paper.input.mean["f1"] >= 0.95

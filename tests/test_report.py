@@ -97,7 +97,7 @@ def made(tmp_path_factory):
     y = x @ rng.normal(size=(4, 5)) + 0.1 * rng.normal(size=(80, 5))
     pd.DataFrame(x, columns=list("abcd")).to_csv(folder / "x.csv", index=False)
     pd.DataFrame(y, columns=list("vwxyz")).to_csv(folder / "y.csv", index=False)
-    settings = RunSettings(trials=4, epochs=2, keep=2)
+    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
     fit_run(folder / "x.csv", folder / "y.csv", folder / "run", settings, device="cpu", quiet=True)
     return folder / "run"
 
@@ -152,7 +152,7 @@ def test_every_section_is_there_without_truth(run):
     assert page.headings == ["Latent graph between x.csv and y.csv", *sections]
     assert "Which networks were kept" in sections
     assert "No truth was given" in page.words
-    assert "4 networks were trained, and the 2 " in page.words
+    assert "8 networks were trained, and the 2 " in page.words
 
 
 def fit_as(strategy, made, folder):
@@ -299,7 +299,7 @@ def test_answer_in_three_sentences(hostile):
         "2 latents connect 2 of 4 inputs with 4 of 5 outputs; each was found in 50 % of "
         "bootstrap resamples."
     )
-    assert trained.startswith("4 networks were trained, and the 2 ")
+    assert trained.startswith("8 networks were trained, and the 2 ")
     assert "mean squared error" in test
     assert "guessing each output's mean" in test
 

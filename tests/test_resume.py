@@ -65,7 +65,7 @@ def saved_files(folder):
 
 def start(data, out, *more):
     words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "24"]
-    words += ["--epochs", "140", "--device", "cpu", *more]
+    words += ["--epochs", "140", "--effects", "corrected", "--device", "cpu", *more]
     return start_command(*words, change=SAVE_OFTEN)
 
 
@@ -188,7 +188,7 @@ def small(tmp_path_factory):
 
 
 def fit_small(data, out):
-    settings = RunSettings(trials=6, epochs=45)
+    settings = RunSettings(trials=6, epochs=45, effects="corrected")
     truth = data / "truth.json"
     return fit_run(
         data / "x.csv",

@@ -137,7 +137,7 @@ def test_flags_of_the_command_line_reach_the_settings(tmp_path, capsys):
     words += ["1", "--device", "cpu", "--effects", "regression", "--no-direct", "--effects-only"]
     assert run_cli([*words, "--bootstraps", "2"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "on all inputs, as asked for; the networks only predict." in said
+    assert "on all inputs. No network was trained, as a regression was asked for; 'rinn fit" in said
     assert "Test of fit: chi-square" in said
     settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
     expected = {"effects": "regression", "direct": False, "effects_only": True, "bootstraps": 2}

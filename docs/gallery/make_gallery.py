@@ -66,7 +66,7 @@ def fit(folder: Path, samples: int, trials: int) -> Path:
     """Simulate data 3 (OR), learn its graph, and give the run folder."""
     write_simulation(make_dataset("or", samples=samples, seed=SEED), folder / "data")
     x, y, truth = (folder / "data" / name for name in ("x.csv", "y.csv", "truth.json"))
-    settings = RunSettings(seed=SEED, trials=trials)
+    settings = RunSettings(seed=SEED, trials=trials, effects="corrected")
     fit_run(x, y, folder / "run", settings, device="cpu", truth_path=truth, quiet=True)
     return folder / "run"
 

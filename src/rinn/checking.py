@@ -41,7 +41,8 @@ class CheckResult:
 
     `size` counts inputs, latents, outputs and edges of the graph; `kept_latents` and `kept_edges`
     those of its modified graph; `data` is there where tables were given, `fit` (the test of whether
-    the graph explains the effects) where it is the graph of a run.
+    the graph explains the effects) and `effects` (what it was read from) where it is the graph of a
+    run.
     """
 
     size: dict[str, int]
@@ -52,6 +53,7 @@ class CheckResult:
     assumptions: tuple[Assumption, ...]
     data: DataComparison | None = None
     fit: dict[str, Any] | None = None
+    effects: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, object]:
         """Give the findings by name, ready for `json.dumps`."""
@@ -63,6 +65,7 @@ class CheckResult:
             "assumptions": [one.to_json() for one in self.assumptions],
             "data": None if self.data is None else self.data.to_json(),
             "fit": self.fit,
+            "effects": self.effects,
         }
 
 
@@ -111,17 +114,17 @@ def check_file(
     file = Path(path)
     graph = load_acyclic(file / "graph.json" if file.is_dir() else file)
     data = None if x is None or y is None else load_data(x, y, covariates, as_is=True)
-    return replace(check_causality(graph, data), fit=_read_fit(file))
+    return replace(check_causality(graph, data), **_read_manifest(file))
 
 
-def _read_fit(folder: Path) -> dict[str, Any] | None:
-    """The test of fit in the manifest of a run folder."""
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The test of fit, and what the graph was read from, in the manifest of a run folder."""
     if not (folder / "manifest.json").is_file():
-        return None
+        return {}
     from rinn.store import load_manifest  # loads JAX, which graph files do not need
 
-    fit: dict[str, Any] | None = load_manifest(folder).get("fit")
-    return fit
+    manifest = load_manifest(folder)
+    return {name: manifest.get(name) for name in ("fit", "effects")}
 
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
@@ -179,8 +182,9 @@ def show_check(result: CheckResult, console: Console) -> None:
     if result.latents:
         console.print(_list_latents(result))
     console.print(_list_assumptions(result))
-    if result.fit is not None:
-        _say(console, result.fit["sentence"])
+    for about in (result.effects, result.fit):
+        if about is not None:
+            _say(console, about["sentence"])
     if result.data is not None:
         _show_data(result.data, console)
 

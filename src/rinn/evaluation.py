@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -94,12 +94,19 @@ def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
     Returns:
         One error, and for binary outputs one AUROC, for each network.
     """
-    x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
+    x = problem.x[:, problem.test]
+    return score_predictions([_predict_test(net, problem, x) for net in nets], problem)
+
+
+def score_predictions(
+    predicted: Iterable[Float[np.ndarray, "output sample"]], problem: Problem
+) -> TestScores:
+    """Measure predictions of the test samples, each in the networks' units; see `score_test`."""
+    y = problem.y[:, problem.test].astype(np.float64)
     weight = weigh_known(problem, problem.test)
     binary = problem.likelihood.find(BINARY)
     errors, areas = [], []
-    for net in nets:
-        raw = _predict_test(net, problem, x)  # [output, sample]
+    for raw in predicted:
         if problem.loss == "mse":
             each = ((raw - y) * problem.y_scale.spread[:, None]) ** 2
         else:

@@ -14,7 +14,14 @@ from rinn.cells import quote_some
 from rinn.cohorts import TrainedNet
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.errors import InputError, TrainingError
-from rinn.evaluation import TestScores, find_test_losses, map_trained, score_test, view_net
+from rinn.evaluation import (
+    TestScores,
+    find_test_losses,
+    map_trained,
+    score_predictions,
+    score_test,
+    view_net,
+)
 from rinn.graph import LatentGraph, vote_graph
 from rinn.graphs import by_role
 from rinn.knowledge import Knowledge, resolve
@@ -23,7 +30,14 @@ from rinn.maps import NetMaps
 from rinn.matching import GraphScores, score_graph
 from rinn.problem import Problem, make_problem
 from rinn.records import Data
-from rinn.refitting import Comparison, Refit, compare_losses, refit_graph
+from rinn.refitting import (
+    Comparison,
+    Refit,
+    compare_losses,
+    compare_regression,
+    predict_test,
+    refit_graph,
+)
 from rinn.scoring import PaperScores, score_protocol, truth_patterns
 from rinn.search import Saver, run_search
 from rinn.selection import Selection, average_splits, select_accurate, select_nearest
@@ -43,7 +57,7 @@ from rinn.structure import (
     learn_graph,
     learn_informed,
 )
-from rinn.structure.effects import REGRESSION
+from rinn.structure.effects import REGRESSION, explain_regression
 from rinn.structure.heldout import make_support_test
 from rinn.structure.outputs import find_output_causes
 
@@ -54,9 +68,11 @@ class Fit:
 
     `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
     paper's choice. A strategy without networks has none of these, but graphs of its own
-    (`detected`); one whose networks know nothing of the inputs has no `refit`. `influence` is what
-    prior knowledge did, where there was some. `networks` are those that did not diverge, where the
-    effects are theirs. `output_causes` are sentences about latents that may be outputs.
+    (`detected`); one whose networks know nothing of the inputs has no `refit`. Where no network was
+    needed, `needless` says why (`find_needless`), and `test` is that of the graph's own network.
+    `influence` is what prior knowledge did, where there was some. `networks` are those that did not
+    diverge, where the effects are theirs. `output_causes` are sentences about latents that may be
+    outputs.
     """
 
     data: Data
@@ -74,6 +90,7 @@ class Fit:
     detected: Detected | None = None
     influence: Influence | None = None
     networks: int | None = None
+    needless: str | None = None
     output_causes: tuple[str, ...] = ()
 
     @property
@@ -120,15 +137,17 @@ def fit_data(
     problem, trials = plan_run(data, settings)
     if isinstance(strategy, Detection):
         return _detect(data, problem, strategy, settings)
-    nets = run_search(
-        problem,
-        trials,
-        devices,
-        engine=strategy.engine,
-        seed=settings.seed,
-        saver=saver,
-        report=report,
-    )
+    nets: Sequence[TrainedNet] = ()
+    if trials:
+        nets = run_search(
+            problem,
+            trials,
+            devices,
+            engine=strategy.engine,
+            seed=settings.seed,
+            saver=saver,
+            report=report,
+        )
     return conclude(data, problem, nets, settings, knowledge=knowledge, refit=refit)
 
 
@@ -144,7 +163,7 @@ def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
-    """What a run will train, and on what; no trials for a strategy without networks.
+    """What a run will train, and on what; no trials where no network is needed.
 
     Raises:
         InputError: there are outputs or covariates that the strategy cannot take.
@@ -160,7 +179,32 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     _check_outputs(problem, strategy, settings)
     trials = plan_trials(settings, problem)
+    if find_needless(problem, settings):
+        trials = []
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
+
+
+def find_needless(problem: Problem, settings: RunSettings) -> str | None:
+    """Say why the networks of a strategy would add nothing to a regression.
+
+    Args:
+        problem: the data, inputs and outputs.
+        settings: of the run.
+
+    Returns:
+        The end of a sentence, or None where networks are needed or the strategy has none.
+    """
+    strategy = find_strategy(settings)
+    if not isinstance(strategy, Networks) or strategy.autoencoder:
+        return None
+    if settings.effects == REGRESSION:
+        return "as a regression was asked for"
+    if settings.effects != "auto" or not strategy.is_optional:
+        return None
+    if settings.trials is not None and settings.trials < MIN_NETWORKS:
+        return f"because fewer than {MIN_NETWORKS} were asked for, which are too few to be read"
+    reason = explain_regression(problem)
+    return reason and f"because {reason}"
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
@@ -196,11 +240,26 @@ def conclude(
     knowledge: Knowledge | None = None,
     refit: bool = True,
 ) -> Fit:
-    """From trained networks to the graph.
+    """From trained networks to the graph; without any, from a regression.
 
     Raises:
         TrainingError: every network diverged.
     """
+    empty = LatentGraph(nx.DiGraph(), nx.DiGraph())
+    found = Fit(data, problem, empty, tabulate_trials(()))
+    if nets:
+        found = _select(found, nets, settings)
+    else:
+        found = replace(found, needless=find_needless(problem, settings))
+    if found.kept and not len(map_trained(found.kept[0]).inputs):
+        views = [view_net(net, problem) for net in found.kept]
+        return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
+    found = _read_graph(found, settings, knowledge)
+    return _compare_graph(found, settings) if refit else found
+
+
+def _select(found: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
+    """Keep the networks that the graph is read from, and those of the paper's protocol."""
     loss = np.array([net.validation_loss for net in nets])
     setting = np.array([net.trial.setting for net in nets])
     size = np.array([net.size for net in nets])
@@ -214,26 +273,27 @@ def conclude(
             f"none of the {len(nets)} networks can be kept: no setting was trained on both splits "
             f"without diverging; look for columns with extreme values, or train more networks"
         )
-    found = Fit(
-        data=data,
-        problem=problem,
-        latent=LatentGraph(nx.DiGraph(), nx.DiGraph()),
+    return replace(
+        found,
         trials=tabulate_trials(nets, nearest, chosen),
         nets=tuple(nets),
         chosen=chosen,
         nearest=nearest,
-        test=score_test(kept, problem),
-        test_of_ten=score_test([nets[i] for i in nearest.chosen], problem),
+        test=score_test(kept, found.problem),
+        test_of_ten=score_test([nets[i] for i in nearest.chosen], found.problem),
     )
-    if not len(map_trained(kept[0]).inputs):
-        views = [view_net(net, problem) for net in kept]
-        return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
-    usable = int(np.isfinite(loss).sum())
+
+
+def _read_graph(found: Fit, settings: RunSettings, knowledge: Knowledge | None) -> Fit:
+    """Estimate the effects and learn the graph that explains them."""
+    data, problem, kept = found.data, found.problem, found.kept
+    usable = sum(bool(np.isfinite(net.validation_loss)) for net in found.nets)
     # Few networks say nothing that a regression does not: they are read only where asked for.
     is_few = settings.effects == "auto" and usable < MIN_NETWORKS
     effects = estimate_effects(problem, () if is_few else kept, settings.effects)
     by_regression = effects.source == REGRESSION
-    effects = replace(effects, test=make_support_test(problem, () if by_regression else kept))
+    test = make_support_test(problem, () if by_regression else kept, effects.sample)
+    effects = replace(effects, test=test)
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
     how = GraphSettings(settings.bootstraps, settings.direct, settings.effects_only)
     if knowledge:
@@ -245,14 +305,20 @@ def conclude(
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None
     found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)
-    found = replace(found, output_causes=find_output_causes(latent.graph, effects, *names))
-    if not refit:
-        return found
+    return replace(found, output_causes=find_output_causes(latent.graph, effects, *names))
+
+
+def _compare_graph(found: Fit, settings: RunSettings) -> Fit:
+    """Fit the graph as a network of its own, and set it beside others or a regression."""
+    data, problem, latent = found.data, found.problem, found.latent
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
     _add_refit(latent.graph, own)
     _add_refit(latent.doubtful, own)
-    comparison = compare_losses(own, find_test_losses(_best_of_each_split(kept), problem))
-    return replace(found, refit=own, comparison=comparison)
+    if not found.kept:
+        test = score_predictions(predict_test(own, problem), problem)
+        return replace(found, refit=own, comparison=compare_regression(own, problem), test=test)
+    losses = find_test_losses(_best_of_each_split(found.kept), problem)
+    return replace(found, refit=own, comparison=compare_losses(own, losses))
 
 
 def _withhold(latent: LatentGraph) -> LatentGraph:
@@ -361,8 +427,10 @@ def tabulate_trials(
             "kept": place in chosen,
         }
         rows.append(row)
+    if not rows:
+        return pd.DataFrame(columns=["trial", "setting", "split", "kept"])
     table = pd.DataFrame(rows).replace([np.inf, -np.inf], np.nan)
-    return table.sort_values("trial", ignore_index=True) if rows else table
+    return table.sort_values("trial", ignore_index=True)
 
 
 def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:

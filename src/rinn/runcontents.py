@@ -73,7 +73,13 @@ def describe_run(
 
 
 def describe_effects(
-    source: str, asked: str = "auto", *, kept: int, samples: int, inputs: int
+    source: str,
+    asked: str = "auto",
+    *,
+    kept: int,
+    samples: int,
+    inputs: int,
+    needless: str | None = None,
 ) -> str:
     """Say what the graph was read from, and why.
 
@@ -83,9 +89,10 @@ def describe_effects(
         kept: how many networks were kept.
         samples: outside the test set.
         inputs: how many there are.
+        needless: why no network was trained, as `find_needless` says it; None where some were.
 
     Returns:
-        One sentence.
+        One or two sentences.
 
     Example:
         >>> describe_effects("network", "network", kept=20, samples=4500, inputs=16)
@@ -100,7 +107,15 @@ def describe_effects(
             f"The graph is read from the effects of the inputs in the {which}, corrected by a "
             f"regression of their residuals, {better if asked == 'auto' else 'as asked for'}."
         )
-    if samples < SAMPLES_PER_INPUT * inputs:
+    is_joint = samples >= SAMPLES_PER_INPUT * inputs
+    if needless:
+        how = "a linear regression of the outputs on all inputs"
+        how = how if is_joint else "regressions on each input by itself"
+        return (
+            f"The graph is read from {how}. No network was trained, {needless}; 'rinn fit "
+            f"--effects corrected' trains networks."
+        )
+    if not is_joint:
         return (
             f"The graph is read from regressions on each input by itself, because there are fewer "
             f"than {SAMPLES_PER_INPUT} samples for each input; the networks only predict."
@@ -230,7 +245,7 @@ def _write_graph(run: RunFolder, fit: Fit, settings: dict[str, Any]) -> None:
         graph = collapse(graph)
     write_graph(graph, run.folder / "graph.json")
     write_graph(graph, run.folder / "graph.graphml")
-    run.write_table("edges.csv", edges_table(found if fit.nets else graph, drawn=graph))
+    run.write_table("edges.csv", edges_table(graph if fit.detected else found, drawn=graph))
 
 
 def _drop_frequencies(graph: nx.DiGraph) -> nx.DiGraph:
@@ -260,6 +275,7 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
                 kept=len(fit.kept),
                 samples=len(fit.problem.seen),
                 inputs=len(fit.data.inputs),
+                needless=fit.needless,
             ),
         }
     if fit.latent.fit:

@@ -111,6 +111,9 @@ def fit_run(
         stored = load_manifest(out)
         if stored.get("status") != "complete":
             clock = _Clock(run, stored)
+            if not (trials or quiet):
+                words = "No network is needed; the graph is learnt from the tables alone ..."
+                console.print(words, highlight=False)
             try:
                 silent = quiet or not trials
                 with TrainingProgress(len(trials), console, silent) as progress:

@@ -12,6 +12,10 @@ from rich.table import Table
 from rinn.graphs import by_role
 
 MOST_NAMES = 12
+NO_NETWORKS = (
+    "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
+    "and inputs reach."
+)
 LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 
 
@@ -79,10 +83,11 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     for column in ("what", "precision", "recall", "F1"):
         table.add_column(column, justify="left" if column == "what" else "right")
     paper, graph = scores["paper"], scores["graph"]
-    mark = "" if paper["threshold"] is None else "*"
-    _score_row(table, f"paper's protocol, hidden nodes{mark}", paper["hidden"])
+    by_networks = paper["threshold"] is not None
+    whose = "paper's protocol, {}*" if by_networks else "paper's rule, {}"
+    _score_row(table, whose.format("hidden nodes"), paper["hidden"])
     if paper["input"]:
-        _score_row(table, f"paper's protocol, inputs{mark}", paper["input"])
+        _score_row(table, whose.format("inputs"), paper["input"])
     _score_row(table, "graph, latents", graph["latents"])
     _score_row(table, "graph, edges", graph["edges"])
     console.print(table)
@@ -96,12 +101,12 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
             f"{graph['twins']} have a latent of their own",
             highlight=False,
         )
-    if mark:
-        console.print("* threshold chosen with sight of the truth, as in the paper", style="dim")
+    note = "* threshold chosen with sight of the truth, as in the paper"
+    console.print(note if by_networks else NO_NETWORKS, style="dim")
 
 
 def show_test(test: dict[str, Any] | None, console: Console) -> None:
-    """Print the error of the kept networks on the samples that no network has seen."""
+    """Print the error of what predicts on the samples that no network has seen."""
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return

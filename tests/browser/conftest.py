@@ -97,7 +97,7 @@ def run(tmp_path_factory):
     y = x @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(80, 6))
     pd.DataFrame(x, columns=INPUTS).to_csv(folder / "x.csv", index=False)
     pd.DataFrame(y, columns=OUTPUTS).to_csv(folder / "y.csv", index=False)
-    settings = RunSettings(trials=4, epochs=2, keep=2)
+    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
     out = folder / "run"
     fit_run(folder / "x.csv", folder / "y.csv", out, settings, device="cpu", quiet=True)
     put_graph(out, {})

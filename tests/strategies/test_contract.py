@@ -26,9 +26,15 @@ ESTIMATORS = {name: getattr(rinn, name.upper()) for name in STRATEGIES if name !
 ESTIMATORS["regression"] = rinn.Regression
 
 
-def tiny(strategy, **changes):
+def make_small(strategy):
+    """Settings that train a few networks, where the strategy has any."""
     small = {"trials": 4, "epochs": 3} if strategy in NETWORKS else {}
-    return RunSettings(strategy=strategy, **small | changes)
+    is_optional = strategy in NETWORKS and STRATEGIES[strategy].is_optional
+    return small | ({"effects": "corrected"} if is_optional else {})
+
+
+def tiny(strategy, **changes):
+    return RunSettings(strategy=strategy, **make_small(strategy) | changes)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +170,7 @@ def test_strategy_without_networks_trains_nothing(strategy):
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_every_strategy_has_an_estimator(strategy):
     data = make_dataset("or", samples=200)
-    small = {"trials": 4, "epochs": 3, "device": "cpu"} if strategy in NETWORKS else {}
+    small = make_small(strategy) | ({"device": "cpu"} if strategy in NETWORKS else {})
     model = ESTIMATORS[strategy](**small)
     assert model.get_params().items() >= small.items()
     assert model.fit(data.x, data.y) is model

@@ -14,7 +14,7 @@ from rinn.nets.redundant import Weights, draw_weights
 from rinn.problem import make_problem
 from rinn.records import Data
 from rinn.structure import estimate_effects
-from rinn.structure.effects import LEVELS, ROWS
+from rinn.structure.effects import LEVELS, ROWS, explain_regression
 from rinn.structure.effects import _move as move
 
 FAR = 50.0  # a bias that keeps a relu in its linear range
@@ -325,3 +325,27 @@ def test_covariates_are_held_fixed(source):
     assert effects.source == source
     assert effects.sample.covariates == 2
     np.testing.assert_allclose(find_slopes(effects), expected, atol=1e-3)
+
+
+def draw_effects(slope, samples=600, inputs=4, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(samples, inputs))
+    return make_problem(make_data(x, slope * x + rng.normal(size=x.shape)))
+
+
+def test_a_regression_is_enough_where_its_effects_are_clear_or_networks_cannot_help():
+    assert explain_regression(draw_effects(1.0)).startswith("its effects are clear (2")
+    assert explain_regression(draw_effects(0.25)) is None  # about six standard errors
+    assert explain_regression(draw_effects(0.0)) is None
+    assert "fewer than 3 samples for each" in explain_regression(draw_effects(1.0, 30, 15))
+    assert "more than 100 inputs" in explain_regression(draw_effects(0.0, 400, 101))
+
+
+def test_what_is_known_before_training_decides_also_after_it():
+    """Networks that are better than any regression are not read where its effects are clear."""
+    x = np.random.default_rng(1).normal(size=(600, 2))
+    y = np.abs(x) + x + 0.1 * np.random.default_rng(2).normal(size=x.shape)
+    problem = make_problem(make_data(x, y))
+    nets = both_splits(problem)
+    assert explain_regression(problem)
+    assert estimate_effects(problem, nets).source == "regression"

@@ -1,5 +1,7 @@
 """No effect of noise passes: few carriers, heavy tails, networks that fit noise."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,9 +14,10 @@ from rinn.problem import make_problem
 from rinn.records import Data
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
-from rinn.structure.heldout import HeldOutTest, SupportTest, make_support_test
+from rinn.structure.heldout import HeldOutTest, ProductTest, SupportTest, make_support_test
 from rinn.structure.prior import make_prior
 from rinn.structure.records import GraphSettings
+from rinn.structure.regression import Sample
 from rinn.structure.settest import MIN_CARRIERS, SetTest
 
 LEVEL = 0.01 / 16
@@ -112,6 +115,59 @@ def test_networks_show_effects_that_depend_on_other_inputs():
     assert test.find_p(0, range(4), LEVEL) < 1e-6
     assert test.held_out.find_p(2, range(4)) == 1.0  # no network uses it
     assert make_support_test(problem).held_out is None
+
+
+def draw_xor(rng, samples=1000):
+    """x0 and x1 act on six outputs by their XOR alone, x2 on six others by itself."""
+    x = (rng.random((samples, 6)) < 0.5).astype(float)
+    both = (x[:, 0] != x[:, 1])[:, None], 2 * x[:, [2]]
+    y = np.hstack([part + rng.normal(size=(samples, 6)) for part in both])
+    return make_problem(make_data(x, y))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_products_show_effects_that_depend_on_other_inputs_without_networks(seed):
+    problem = draw_xor(np.random.default_rng(seed))
+    effects = estimate_effects(problem)
+    assert make_support_test(problem).find_p(0, range(6)) > LEVEL
+    test = make_support_test(problem, (), effects.sample)
+    assert max(test.find_p(row, range(6), LEVEL) for row in (0, 1)) < 1e-6
+    assert min(test.find_p(row, range(6)) for row in (3, 4, 5)) > LEVEL
+    effects = dataclasses.replace(effects, test=test)
+    settings = GraphSettings(bootstraps=5)
+    graph = learn_graph(effects, name("x", 6), name("y", 12), settings=settings).graph
+    causes = {frozenset(graph.predecessors(h)) for h in graph if graph.nodes[h]["role"] == "latent"}
+    assert causes == {frozenset({"x0", "x1"}), frozenset({"x2"})}
+
+
+@pytest.mark.parametrize("tails", ["coins", "heavy"])
+def test_products_that_noise_brings_hold_the_level(tails):
+    """Every product is taken for one that was found: the p-value allows for the choice."""
+    rng = np.random.default_rng(len(tails))
+    found = []
+    for _ in range(25):
+        x = (rng.random((300, 4)) < 0.15).astype(float)
+        y = rng.standard_t(1.5, (300, 8)) if tails == "heavy" else rng.random((300, 8)) < 0.5
+        x, y = (table - table.mean(axis=0) for table in (x, y.astype(float)))
+        pairs = [(i, j) for i in range(4) for j in range(i)]
+        columns = np.hstack([x, *(x[:, [i]] * x[:, [j]] for i, j in pairs)])
+        owners = tuple((i,) for i in range(4)) + tuple(pairs)
+        test = SupportTest(
+            SetTest(x.T, y.T), products=ProductTest(Sample(columns, y, None, 0, owners))
+        )
+        found += [test.find_p(row, range(8)) for row in range(4)]
+    assert min(found) > LEVEL / 10
+    assert np.mean(np.array(found) < 0.05) < 0.1
+
+
+def test_products_have_a_share_of_the_level_where_they_are_looked_for():
+    first, second = Fixed(1e-4, 0.4), Fixed(0.0, 1e-6)
+    test = SupportTest(first, products=second)
+    assert test.find_p(0, [0], 1e-3) == pytest.approx(1e-4 / 0.9)
+    assert second.asked == set()
+    assert test.find_p(1, [0], 1e-3) == pytest.approx(1e-5)
+    few = make_problem(make_data(*np.random.default_rng(0).normal(size=(2, 50, 3))))
+    assert make_support_test(few, (), estimate_effects(few).sample).products is None
 
 
 def test_inputs_that_are_numbers_are_moved_over_several_values():
@@ -232,7 +288,9 @@ def test_noise_gives_no_graph(kind):
         if kind == "factors":
             y += 2 * rng.normal(size=(500, 2)) @ rng.normal(size=(2, 8))
         problem = make_problem(make_data(x, y))
-        effects = estimate_effects(problem, test=make_support_test(problem))
+        effects = estimate_effects(problem)
+        test = make_support_test(problem, (), effects.sample)
+        effects = dataclasses.replace(effects, test=test)
         settings = GraphSettings(bootstraps=3)
         found = learn_graph(effects, name("x", 4), name("y", 8), settings=settings)
         edges += found.graph.number_of_edges()

@@ -80,3 +80,31 @@ def test_gaps_are_left_out():
     data.y[::5, 1] = np.nan
     some = make_set_test(make_problem(data)).find_p(0, [0, 1, 2])
     assert some == pytest.approx(whole, abs=0.05) or max(some, whole) < 1e-6
+
+
+def test_an_effect_on_a_single_output_is_no_chance():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(2, 200))
+    test = SetTest(x, x[:1] + 0.5 * rng.normal(size=(1, 200)))
+    assert test.find_p(0, [0]) < 1e-6
+    assert test.find_p(1, [0]) > 0.01
+
+
+@pytest.mark.parametrize("tails", ["normal", "coins", "heavy", "outlier"])
+@pytest.mark.parametrize("carriers", [1, 4, 40])
+def test_a_single_output_holds_the_level(carriers, tails):
+    """Also where the one carrier is the one outlier, which happens once in so many samples."""
+    rng = np.random.default_rng([carriers, len(tails)])
+    found = []
+    for _ in range(40):
+        x = np.stack([rng.permutation(np.arange(200) < carriers) for _ in range(4)]).astype(float)
+        y = {
+            "normal": rng.normal(size=200),
+            "coins": rng.random(200) < 0.5,
+            "heavy": rng.standard_t(1.5, 200),
+            "outlier": rng.normal(size=200) + 100 * (np.arange(200) == 7),
+        }[tails]
+        test = SetTest(x, y[None].astype(float))
+        found += [test.find_p(row, [0]) for row in range(4)]
+    assert np.mean(np.array(found) < 0.01) < 0.04
+    assert min(found) > 5e-4

@@ -18,6 +18,7 @@ from rinn.errors import InputError
 from rinn.pipeline import Fit, fit_data, plan_run
 from rinn.records import Data
 from rinn.strategies import Networks, find_strategy
+from rinn.structure.effects import REGRESSION
 from rinn.structure.influence import DATA, PRIOR
 
 NETWORKS = 32
@@ -49,7 +50,8 @@ def fit_null(
         settings: of the search; its seed decides those of the rounds.
         devices: where to train.
         rounds: how often to permute the rows of Y.
-        networks: of each round, or as many as the search itself has, if these are fewer.
+        networks: of each round, or as many as the search itself has, if these are fewer; none
+            where it needs none.
         done: rounds of the same call that were finished earlier; they are not repeated.
         save: called with each round as it is finished.
         report: called as by `fit_data`, the shares of all rounds adding up to 1.
@@ -232,7 +234,9 @@ def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
             f"{settings.strategy!r}, for which the order of the rows of Y makes no difference; "
             f"leave the null out"
         )
-    own = len(plan_run(data, settings)[1]) if settings.trials is None else settings.trials
+    own = len(plan_run(data, settings)[1])
+    if not own:  # nothing is clear in permuted samples: networks would be trained there alone
+        return replace(settings, effects=REGRESSION, trials=None)
     return replace(settings, trials=min(networks, own))
 
 
@@ -252,6 +256,7 @@ def _open_stream(settings: RunSettings, number: int) -> tuple[int, np.random.Gen
 
 
 def _count_networks(settings: RunSettings) -> int:
+    """Of each round, by its settings as `_limit` gives them."""
     return (settings.trials or 0) if isinstance(find_strategy(settings), Networks) else 0
 
 

@@ -69,7 +69,8 @@ def fit(
         typer.Option(
             help="What the graph is read from: regression (of the outputs on the inputs), network, "
             "corrected (networks and a regression of their residuals), or auto (corrected where "
-            "networks predict held-out samples better, else regression)."
+            "effects are faint and networks predict held-out samples better, else regression). "
+            "Networks are trained only where they may be read; corrected trains them in any case."
         ),
     ] = "auto",
     direct: Annotated[
@@ -164,7 +165,7 @@ def demo(
     trials: Trials = None,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate tumours, learn their hidden graph, and score it: about two minutes."""
+    """Simulate tumours, learn their hidden graph, and score it: about half a minute."""
     from rinn.config import RunSettings
     from rinn.devices import find_devices
     from rinn.simulation import make_dataset, write_simulation

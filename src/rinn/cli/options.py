@@ -12,7 +12,8 @@ from rinn.terminal import Terminal
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
 Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
 Trials = Annotated[
-    int | None, typer.Option(help="Networks to train; by default what the budget has.")
+    int | None,
+    typer.Option(help="Networks to train, where any are needed; by default what the budget has."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Covariates = Annotated[

@@ -106,7 +106,9 @@ class _Folder:
     @property
     def trials(self) -> pd.DataFrame:
         self.need("trials.csv", "there is no trials.csv")
-        return read_trials(self.path, bool(self.manifest.get("networks", {}).get("kept")))
+        if not self.manifest.get("networks", {}).get("kept"):
+            raise _Absent("the run has no networks")
+        return read_trials(self.path, has_networks=True)
 
     @property
     def curves(self) -> pd.DataFrame:

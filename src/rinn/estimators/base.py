@@ -107,7 +107,8 @@ class GraphEstimator(BaseEstimator):
     def _search(self, data: Data, settings: RunSettings) -> Fit:
         total = len(plan_run(data, settings)[1])
         devices = find_devices(self.device)
-        with TrainingProgress(total, Terminal(stderr=True), quiet=not self.verbose) as progress:
+        quiet = not (self.verbose and total)
+        with TrainingProgress(total, Terminal(stderr=True), quiet=quiet) as progress:
             return fit_data(data, settings, devices, knowledge=self._read_prior(), report=progress)
 
     def _check_prior(self, data: Data, settings: RunSettings) -> None:

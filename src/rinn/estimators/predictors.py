@@ -34,6 +34,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
     def predict(self, X: Any, covariates: Any = None) -> Float[np.ndarray, "sample ..."]:
         """Predict the outputs: the mean over the kept networks.
 
+        Where no network was trained, the graph's own network predicts (`refit_`).
+
         Args:
             X: the inputs, [sample, input], with the columns that `fit` has seen.
             covariates: of the same samples, where `fit` was given any; else None.
@@ -50,13 +52,24 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         """
         x = self._scale_inputs(X)
         offset = self._find_offset(X, covariates)
-        with _in_double():
-            each = predict_samples(self.networks_, x, self._likelihood, offset)
+        each = self._predict_each(x, offset)
         low, high = self._y_coding
         found = low + (high - low) * each.mean(axis=0)
         y = np.tile(self._y_mean, (len(found), 1))  # [sample, output]
         y[:, self._y_varies] = found
         return y[:, 0] if self._is_single else y
+
+    def _predict_each(
+        self, x: Float[np.ndarray, "input sample"], offset: np.ndarray | None
+    ) -> Float[np.ndarray, "model sample output"]:
+        """Predictions of each network in the units of Y."""
+        if self.networks_:
+            with _in_double():
+                return predict_samples(self.networks_, x, self._likelihood, offset)
+        models = self.refit_.models if self.refit_ else ()
+        raw = np.stack([model.predict(x) for model in models])  # [model, output, sample]
+        raw = raw if offset is None else raw + offset
+        return self._likelihood.to_units(np.swapaxes(raw, 1, 2))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Measure how well the outputs are predicted: R², as scikit-learn's regressors do.
@@ -159,9 +172,10 @@ def _score_known(
 class RINN(Predictor):
     """Learn the latent graph between two tables with redundant-input neural networks.
 
-    Many networks are trained on X and Y, those that predict best are kept, and one graph is read
-    out of them. `predict` gives the outputs that the kept networks expect on average, `transform`
-    the activity of each latent.
+    Where effects are faint, many networks are trained on X and Y, those that predict best are kept,
+    and one graph is read out of them. Where a regression is enough (see `effects`), none is.
+    `predict` gives the outputs that the kept networks expect on average, or without any the graph's
+    own network, `transform` the activity of each latent.
 
     Parameters:
         budget: "default", or "paper" for the search of Young, Andrews, Cooper and Lu (2020).
@@ -175,6 +189,9 @@ class RINN(Predictor):
         effects: what the graph is read from: "regression" of the outputs on the inputs, "network",
             "corrected" (networks and a regression of their residuals), or "auto": corrected where
             networks predict held-out samples better than a regression, which is used elsewhere.
+            With "regression" no network is trained. With "auto" none is either where clear effects
+            are 8 standard errors or more in the median, with more than 100 inputs, fewer than three
+            samples for each, or `trials` below 8; DNN and ESC train theirs, to be compared.
         direct: whether inputs may act on outputs directly, without a latent between them.
         effects_only: whether graphs are scored by the effects of the inputs alone, not by what
             outputs have in common beyond them.
@@ -198,11 +215,12 @@ class RINN(Predictor):
         refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
         fit_test_: test of whether the graph explains the effects: `chi2`, `df` and `p`.
         influence_: what the prior did to the graph; None without one.
-        comparison_: how well that network predicts beside the free ones.
-        networks_: the kept networks, the best first.
+        comparison_: how well that network predicts beside the free ones, or a regression where
+            there are none.
+        networks_: the kept networks, the best first; empty where none was trained.
         trials_: DataFrame with one row for each trained network.
-        test_scores_: error, and AUROC for binary outputs, of the kept networks on samples that
-            no network has seen.
+        test_scores_: error, and AUROC for binary outputs, of the kept networks, or without any of
+            the graph's own, on samples that no network has seen.
         cautions_: what to be careful with, such as few samples or networks, or a latent that may be
             an output, a sentence each.
         dropped_: the columns that were left out (constant, copied, too few values), and samples

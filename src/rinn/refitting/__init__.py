@@ -2,7 +2,8 @@
 
 from rinn.refitting.effects import EdgeEffect, LatentEffect
 from rinn.refitting.models import GraphModel, NodeFunction
-from rinn.refitting.refit import Comparison, Refit, compare_losses, refit_graph
+from rinn.refitting.plain import compare_regression
+from rinn.refitting.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
 
 __all__ = [
     "Comparison",
@@ -12,5 +13,7 @@ __all__ = [
     "NodeFunction",
     "Refit",
     "compare_losses",
+    "compare_regression",
+    "predict_test",
     "refit_graph",
 ]

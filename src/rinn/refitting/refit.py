@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.errors import InputError
-from rinn.problem import Problem
+from rinn.problem import Problem, add_offset
 from rinn.refitting.effects import (
     EdgeEffect,
     LatentEffect,
@@ -71,28 +71,34 @@ class Refit:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A graph's network beside free ones, on the same test samples.
+    """A graph's network beside free ones, or a regression, on the same test samples.
 
     Attributes:
         graph_loss: mean test loss of the graph's network.
-        free_loss: mean test loss of the free ones.
+        free_loss: mean test loss of the other.
         difference: the first less the second.
         error: standard error of the difference, paired over the samples.
+        other: what stands beside the graph's network, in words.
+        mean_loss: mean test loss of each output's mean, where that is a third.
+        max_errors: standard errors by which the graph's network may be worse.
     """
 
     graph_loss: float
     free_loss: float
     difference: float
     error: float
+    other: str = "the best free network"
+    mean_loss: float | None = None
+    max_errors: float = 1.0
 
     @property
     def carries(self) -> bool:
-        """Whether the graph's network is at most one standard error worse.
+        """Whether the graph's network is at most `max_errors` standard errors worse.
 
         A difference below a thousandth never counts: on data without noise the error is as
         small as the rest of the training.
         """
-        return self.difference <= max(self.error, NEGLIGIBLE)
+        return self.difference <= max(self.max_errors * self.error, NEGLIGIBLE)
 
     def to_json(self) -> dict[str, Any]:
         """The numbers, the verdict and the sentence."""
@@ -103,15 +109,13 @@ class Comparison:
         """What was found, in words."""
         numbers = (
             f"(loss {self.graph_loss:.4f} against {self.free_loss:.4f}, "
-            f"difference {self.difference:.4f} ± {self.error:.4f})"
+            f"difference {self.difference:.4f} ± {self.error:.4f}"
         )
+        numbers += ")" if self.mean_loss is None else f"; with no input {self.mean_loss:.4f})"
         how = "worse than" if not self.carries else "as well as"
         how = "better than" if self.difference < -max(self.error, NEGLIGIBLE) else how
         rest = "" if self.carries else ": the graph leaves out something that the data hold"
-        return (
-            f"The graph's network predicts held-out samples {how} the best free network "
-            f"{numbers}{rest}."
-        )
+        return f"The graph's network predicts held-out samples {how} {self.other} {numbers}{rest}."
 
 
 def refit_graph(
@@ -179,6 +183,15 @@ def refit_graph(
         latents=measure_latents(models, problem),
         latent_values=values,
     )
+
+
+def predict_test(refit: Refit, problem: Problem) -> list[Float[np.ndarray, "output sample"]]:
+    """Predict the test samples with the model of each split, in the networks' units."""
+    rows = problem.test
+    return [
+        add_offset(problem, split, rows, model.predict(problem.x[:, rows]))
+        for split, model in enumerate(refit.models)
+    ]
 
 
 def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comparison:

@@ -28,17 +28,22 @@ def say_answer(contents: Contents) -> Markup:
 
 def answer_info(contents: Contents) -> tuple[str, str, str]:
     """Say in three sentences what was found, out of how much, and how well it predicts."""
-    if not contents.nets:
+    if not contents.is_measured:
         return _answer_alone(contents)
-    networks, test = contents.manifest["networks"], contents.manifest["test"]
+    test, effects = contents.manifest["test"], contents.manifest.get("effects")
+    said = _say_test(test, contents.notes, "the kept networks have")
+    if not contents.nets and effects:
+        said = _say_test(test, contents.notes, "the graph's own network has")
+        return _say_found(contents), effects["sentence"], said
+    networks = contents.manifest["networks"]
     trained = (
         f"{count(networks['trained'], 'network')} "
         f"{'was' if networks['trained'] == 1 else 'were'} trained, and the {len(networks['kept'])} "
         f"{_say_choice(contents)} {'was' if len(networks['kept']) == 1 else 'were'} kept."
     )
-    if effects := contents.manifest.get("effects"):
+    if effects:
         trained = f"{trained} {effects['sentence']}"
-    return _say_found(contents), trained, _say_test(test, contents.notes)
+    return _say_found(contents), trained, said
 
 
 def _say_found(contents: Contents) -> str:
@@ -78,7 +83,7 @@ def _say_choice(contents: Contents) -> str:
 
 
 def _answer_alone(contents: Contents) -> tuple[str, str, str]:
-    """What to say of a graph that no network stands behind."""
+    """What to say of a graph of which only the edges are known."""
     latents = len(by_role(contents.graph, "latent"))
     how = (
         f"Detect MIMIC tried {count(len(contents.trials), 'pair')} of significance levels, and the "
@@ -97,26 +102,23 @@ def _answer_alone(contents: Contents) -> tuple[str, str, str]:
     )
 
 
-def _say_test(test: dict[str, Any], notes: dict[str, Any]) -> str:
-    start = f"On {count(test['samples'], 'sample')} that no network has seen, the kept networks"
-    error = _spread(test["error"])
+def _say_test(test: dict[str, Any], notes: dict[str, Any], who: str) -> str:
+    start = f"On {count(test['samples'], 'sample')} that no network has seen, {who}"
+    error, over = _spread(test["error"]), "(mean ± standard deviation over networks)"
     if test["loss"] == "bce":
-        words = f"{start} have a cross-entropy of {error}"
+        words = f"{start} a cross-entropy of {error}"
         if test["auroc"]:
             words += f" and an AUROC of {_spread(test['auroc'])}, where 0.5 is guessing"
-        return f"{words} (mean ± standard deviation over networks)."
+        return f"{words} {over}."
     if test["loss"] == "mixed":
-        words = f"{start} have a mean deviance of {error}"
+        words = f"{start} a mean deviance of {error}"
         if test["auroc"]:
             words += f", and an AUROC of {_spread(test['auroc'])} for outputs that are 0 or 1"
-        return (
-            f"{words} (mean ± standard deviation over networks); guessing the mean of a number "
-            f"or count would give about 1."
-        )
+        return f"{words} {over}; guessing the mean of a number or count would give about 1."
     guess = float(np.mean(np.square(notes["y_spread"])))
     return (
-        f"{start} have a mean squared error of {error} (mean ± standard deviation over networks); "
-        f"guessing each output's mean would give about {guess:.3g}."
+        f"{start} a mean squared error of {error} {over}; guessing each output's mean would give "
+        f"about {guess:.3g}."
     )
 
 

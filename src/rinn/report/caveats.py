@@ -62,7 +62,7 @@ def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
     strategy = contents.manifest["settings"].get("strategy")
     words: tuple[str, ...] = CAVEATS
-    if not contents.nets:
+    if not contents.is_measured:
         words = REGRESSION_CAVEATS if strategy == "regression" else DM_CAVEATS
     elif any(net.trial.net.kind == "belief" for net in contents.nets):
         words = DBN_CAVEATS

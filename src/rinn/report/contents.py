@@ -67,7 +67,7 @@ ROUND = {
 
 @dataclass(frozen=True)
 class Contents:
-    """What a run folder holds, read once; a run without networks has no `nets`.
+    """What a run folder holds, read once; a run that trained no network has no `nets`.
 
     `graph` is the graph that is drawn; `found` holds every edge that was found, drawn or not, with
     the truth value `drawn` on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets
@@ -85,6 +85,11 @@ class Contents:
     curves: pd.DataFrame | None = None
     null: Null | None = None
     names: Mapping[str, tuple[GeneSetName, ...]] | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether strengths and frequencies are known, by networks or a regression."""
+        return bool(self.nets) or has_effects(self.manifest)
 
     @property
     def repeats(self) -> str:
@@ -111,7 +116,7 @@ def load_contents(folder: Path) -> Contents:
     nets, notes = load_kept(folder / WEIGHTS)
     choose_nets(nets, manifest, "kept")
     choose_nets(nets, manifest, "nearest")
-    if nets and not manifest.get("test"):
+    if (nets or has_effects(manifest)) and not manifest.get("test"):
         raise InputError(_say_damaged(folder, MANIFEST, "how its networks predict"))
     graph = load_graph(folder / "graph.json")
     truth = folder / "truth.json"
@@ -119,7 +124,9 @@ def load_contents(folder: Path) -> Contents:
         manifest=manifest,
         trials=read_trials(folder, bool(nets)),
         graph=graph,
-        found=add_weaker(graph if nets else _forget(graph), _read_edges(folder)),
+        found=add_weaker(
+            graph if nets or has_effects(manifest) else _forget(graph), _read_edges(folder)
+        ),
         nets=tuple(nets),
         notes=notes,
         truth=load_graph(truth) if truth.exists() else None,
@@ -130,6 +137,11 @@ def load_contents(folder: Path) -> Contents:
         null=_read_null(folder),
         names=read_names(folder),
     )
+
+
+def has_effects(manifest: dict[str, Any]) -> bool:
+    """Whether the graph of a run was read from effects, whose sizes and errors are known."""
+    return "effects" in manifest
 
 
 def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
@@ -172,7 +184,7 @@ def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
 
 
 def _forget(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without strengths and frequencies, which mean nothing where no network is."""
+    """The graph without strengths and frequencies, which mean nothing where no effect is known."""
     plain: nx.DiGraph = nx.DiGraph()
     plain.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
     plain.add_edges_from(graph.edges)

@@ -88,10 +88,10 @@ def _write_legend(contents: Contents) -> Markup:
         "kind; opacity: how often the edge was found. A latent has no natural direction; each is "
         "turned so that its effects add up to more than zero."
     )
-    if contents.nets and not contents.graph.number_of_edges():
+    if contents.is_measured and not contents.graph.number_of_edges():
         words = "No edge was found often enough to be drawn. " + words
     keys = [key("plus", "raises"), key("minus", "lowers")]
-    if not contents.nets:
+    if not contents.is_measured:
         keys = []
         words = (
             "Effects run from left to right. Whether an effect raises or lowers, and how strongly, "

@@ -23,7 +23,7 @@ def say_latents(contents: Contents) -> Markup:
     effects = latent_effects(graph, outputs)
     if not effects:
         return paragraph("There is no latent to list.")
-    if not contents.nets:
+    if not contents.is_measured:
         return _list_latents(contents, order)
     most = max(float(np.abs(values).max()) for values in effects.values())
     rows = []
@@ -76,8 +76,8 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
 def say_units(contents: Contents) -> str:
     """Say on which scale effects are measured, as the end of a sentence.
 
-    Effects are known where networks were trained; those of a run without any have no scale. Those
-    of a graph with a network of its own are on the scale of its edges.
+    Effects are known where a network predicts; those of a run without any have no scale. Those of a
+    graph with a network of its own are on the scale of its edges.
     """
     test = contents.manifest.get("test")
     if not test:

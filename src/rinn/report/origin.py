@@ -51,7 +51,7 @@ def say_origin(contents: Contents) -> Markup:
         ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
         ("seed", settings["seed"]),
         ("started", str(manifest["created"])),
-        ("training took", _say_time(manifest["seconds"])),
+        ("the run took", _say_time(manifest["seconds"])),
         ("device", f"{device['count']} x {device['kind']} ({device['platform']})"),
         ("versions", ", ".join(f"{name} {v}" for name, v in manifest["versions"].items())),
         *((f"data, {name}", element("code", sha)) for name, sha in manifest["data"].items()),

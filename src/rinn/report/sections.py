@@ -32,10 +32,10 @@ SHORT = {
 def list_sections(contents: Contents) -> dict[str, Section]:
     """What the report says of a run, in its order."""
     chosen: dict[str, Section] = {}
-    if contents.manifest["settings"].get("strategy") != "regression":
-        chosen = {"Which graph was chosen": say_settings}
     if contents.nets:
         chosen = {"Which networks were kept": say_selection}
+    elif contents.manifest["settings"].get("strategy") == "dm":
+        chosen = {"Which graph was chosen": say_settings}
     known: dict[str, Section] = {}
     if "prior" in contents.manifest:
         known = {"Prior knowledge": say_knowledge}

@@ -11,6 +11,7 @@ from rinn.matching import keep_known, match_latents
 from rinn.report.contents import Contents
 from rinn.report.graphdrawing import draw_graph
 from rinn.report.markup import Markup, clip, count, element, join, key, paragraph, table
+from rinn.show import NO_NETWORKS
 
 KINDS = {"right": "right", "missed": "missed", "extra": "found but not true"}
 MOST_LISTED = 60
@@ -128,6 +129,8 @@ def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float
         "sight of the truth. It says what the networks hold, not what a reader without the truth "
         "would get."
     )
+    if not contents.nets:
+        note = NO_NETWORKS
     differ = (
         f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; pairs of "
         f"latents in the opposite order: {graph['order_errors']}."
@@ -142,6 +145,6 @@ def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float
         [
             paragraph(differ),
             table(headers, cells, "Scores against the truth"),
-            paragraph(note, class_="note") if contents.nets else None,
+            paragraph(note, class_="note"),
         ]
     )

@@ -57,7 +57,13 @@ def run_cell(
     """
     data = folder / "data"
     write_simulation(make_dataset(dataset, samples=samples, seed=seed), data, same_is_fine=True)
-    settings = RunSettings(strategy=strategy, budget=BUDGETS[budget], trials=trials, seed=seed)
+    settings = RunSettings(
+        strategy=strategy,
+        budget=BUDGETS[budget],
+        trials=trials,
+        seed=seed,
+        effects="corrected",  # the protocol scores networks, also where a regression is enough
+    )
     x_path, y_path, truth = (data / name for name in ("x.csv", "y.csv", "truth.json"))
     run = fit_run(
         x_path,

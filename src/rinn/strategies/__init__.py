@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 STRATEGIES: dict[str, Strategy] = {
-    "rinn": Networks("redundant-input neural networks", plan_rinn),
+    "rinn": Networks("redundant-input neural networks", plan_rinn, is_optional=True),
     "dnn": Networks("plain feed-forward networks", plan_dnn),
     "dbn": Networks("deep belief networks on the outputs alone", plan_dbn, BELIEF, True),
     "esc": Networks("constrained evolution of redundant-input networks", plan_esc, EVOLUTION),

@@ -19,13 +19,15 @@ class Networks:
     """A strategy that plans trials, which an engine turns into networks.
 
     `autoencoder` says that the networks learn the outputs from the outputs, so that they know
-    nothing of the inputs.
+    nothing of the inputs. `is_optional` says that with `--effects auto` no network is trained where
+    a regression is enough; the others are there to be compared.
     """
 
     title: str
     plan: Callable[[RunSettings, Problem], list[Trial]]
     engine: Engine = DESCENT
     autoencoder: bool = False
+    is_optional: bool = False
 
     @property
     def takes_all(self) -> bool:

@@ -22,10 +22,15 @@ from jaxtyping import Float
 from rinn.cohorts import TrainedNet
 from rinn.confounding.directions import find_basis
 from rinn.evaluation import predict_net
-from rinn.problem import Problem, add_offset, is_large
+from rinn.problem import MANY_INPUTS, Problem, add_offset, is_large
 from rinn.structure import constants as c
 from rinn.structure.records import Moments
-from rinn.structure.regression import Sample, add_products, estimate_moments
+from rinn.structure.regression import (
+    Sample,
+    add_products,
+    count_inputs,
+    estimate_moments,
+)
 
 NETWORK, REGRESSION, CORRECTED = "network", "regression", "corrected"
 ROWS = 256  # samples at which inputs of networks are moved
@@ -79,7 +84,7 @@ def estimate_effects(
             effects are a regression's.
         source: network, regression or corrected; auto takes corrected where clear effects are
             below 8 standard errors in the median and networks predict samples they were not
-            trained on better than a regression, and regression elsewhere.
+            trained on better than a regression, and regression elsewhere (`explain_regression`).
         test: passed on.
 
     Returns:
@@ -102,7 +107,8 @@ def estimate_effects(
     if not groups:
         source = REGRESSION
     elif source == "auto":
-        source = CORRECTED if _is_worth_correcting(plain, groups, problem) else REGRESSION
+        is_enough = explain_regression(problem) or _compare_networks(groups, problem) <= BETTER
+        source = REGRESSION if is_enough else CORRECTED
     sample = plain if source == REGRESSION else _correct(plain, groups, problem, rows, source)
     moments = estimate_moments(sample)
     more = add_products(sample, moments, plain.y)
@@ -110,6 +116,28 @@ def estimate_effects(
         sample = more if source == REGRESSION else _correct_products(more, plain)
         moments = estimate_moments(sample)
     return Effects(_find_z(sample, moments), sample, moments, source, test)
+
+
+def explain_regression(problem: Problem) -> str | None:
+    """Say why the effects of a regression are enough, which needs no network to be known.
+
+    Args:
+        problem: the data; test samples are not looked at.
+
+    Returns:
+        The end of a sentence after "because", or None where networks may add something.
+    """
+    rows = np.sort(problem.seen)
+    if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):
+        return f"there are fewer than {c.SAMPLES_PER_INPUT} samples for each input"
+    if is_large(problem):
+        return f"there are more than {MANY_INPUTS} inputs"
+    size = np.abs(estimate_moments(_take_sample(problem, rows)).z)
+    clear = size[size > CLEAR]
+    strength = float(np.median(clear)) if len(clear) else 0.0
+    if strength < c.STRONG:
+        return None
+    return f"its effects are clear ({strength:.0f} standard errors in the median)"
 
 
 def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
@@ -176,17 +204,6 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         gains.append(((plain - own) * known).sum(axis=1))
     gain = np.concatenate(gains)
     return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
-
-
-def _is_worth_correcting(
-    plain: Sample, groups: dict[int, list[TrainedNet]], problem: Problem
-) -> bool:
-    """Whether a regression's effects are faint and networks predict better than it does."""
-    size = np.abs(estimate_moments(plain).z)
-    clear = size[size > CLEAR]
-    if is_large(problem) or (len(clear) and np.median(clear) >= c.STRONG):
-        return False
-    return _compare_networks(groups, problem) > BETTER
 
 
 def estimate_slopes(sample: Sample) -> Float[np.ndarray, "input output"]:
@@ -279,7 +296,7 @@ def _correct_products(sample: Sample, plain: Sample) -> Sample:
 
 def _find_z(sample: Sample, moments: Moments) -> Float[np.ndarray, "input output"]:
     every = moments.z
-    count = sum(owners == (i,) for i, owners in enumerate(sample.owners))
+    count = count_inputs(sample)
     found = every[:count].copy()
     for row, owners in zip(every[count:], sample.owners[count:], strict=True):
         for i in owners:

@@ -2,9 +2,10 @@
 
 The errors of effects are normal only where inputs have many carriers and outputs no heavy tails,
 and networks can fit noise. So no latent is reported unless one of its inputs passes a test that
-holds in any case: `SetTest` compares linear effects with permuted samples, `HeldOutTest` asks
-whether what networks learnt of an input predicts samples that they were not trained on, so that
-effects that depend on other inputs count too.
+holds in any case: `SetTest` compares linear effects with permuted samples. Effects that depend on
+other inputs count too: `HeldOutTest` asks whether what networks learnt of an input predicts samples
+that they were not trained on, `ProductTest` does for products of inputs what `SetTest` does for
+inputs, where there are no networks.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ from rinn.evaluation import on_cpu, predict_net
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.redundant import Weights
 from rinn.problem import Problem, add_offset
+from rinn.structure.regression import Sample, can_add_products, count_inputs
 from rinn.structure.settest import SetTest, make_set_test
 
 GRID = 9  # values that an input that is not 0/1 is moved to
 MAX_SAMPLES = 2000  # held out
+PRODUCTS = 0.1  # of the level: an input that acts by itself is the rule
 OVERLAP = np.sqrt(1.4)  # test samples are two of five held-out samples, and count twice
 
 
 @dataclass(frozen=True)
 class SupportTest:
-    """Both tests; `held_out` is None where the effects are no network's."""
+    """The tests of an input: `held_out` where effects are networks', `products` elsewhere."""
 
     sets: SetTest
     held_out: HeldOutTest | None = None
+    products: ProductTest | None = None
 
     def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
         """Find a p-value for the effects of one input on some outputs.
@@ -47,13 +51,37 @@ class SupportTest:
             level: what is asked; the second test is only done where the first does not reach it.
 
         Returns:
-            Twice the smaller of the two p-values (Bonferroni), at most 1.
+            The smaller of the two p-values, each over its share of the level (Bonferroni), at
+            most 1. The shares are equal; that of products is a tenth.
         """
-        factor = 1 if self.held_out is None else 2
-        p = factor * self.sets.find_p(row, outputs)
-        if self.held_out is not None and p > level:
-            p = min(p, factor * self.held_out.find_p(row, outputs))
+        second, share = self.held_out or self.products, 0.5 if self.held_out else PRODUCTS
+        p = self.sets.find_p(row, outputs) / (1 - share if second else 1.0)
+        if second is not None and p > level:
+            p = min(p, second.find_p(row, outputs) / share)
         return min(p, 1.0)
+
+
+class ProductTest:
+    """Tests the products of an input with others, and its square, as `SetTest` tests inputs.
+
+    Only products that were found in the same samples are tested; the p-value is multiplied by the
+    number of those that the input could have been in (Bonferroni), as if all others were 1.
+
+    Args:
+        sample: inputs, and products of inputs after them.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self._sets = SetTest(sample.x.T, sample.y.T)
+        self._owners = sample.owners
+        self._inputs = count_inputs(sample)
+
+    def find_p(self, row: int, outputs: Sequence[int]) -> float:
+        """Find the p-value of an input's products for some outputs."""
+        columns = range(self._inputs, len(self._owners))
+        own = [column for column in columns if row in self._owners[column]]
+        found = [self._sets.find_p(column, outputs) for column in own]
+        return min(1.0, self._inputs * min(found, default=1.0))
 
 
 class HeldOutTest:
@@ -190,17 +218,24 @@ def move_inputs(
     return np.asarray(total / len(nets))
 
 
-def make_support_test(problem: Problem, nets: Sequence[TrainedNet] = ()) -> SupportTest:
-    """Make both tests, or the first alone where there are no networks.
+def make_support_test(
+    problem: Problem, nets: Sequence[TrainedNet] = (), sample: Sample | None = None
+) -> SupportTest:
+    """Make both tests, or the first alone where there are neither networks nor products.
 
     Args:
         problem: the data.
         nets: those that the effects were read from.
+        sample: what effects were estimated from, with products of inputs.
 
     Returns:
         The test.
     """
-    return SupportTest(make_set_test(problem), HeldOutTest(nets, problem) if nets else None)
+    sets = make_set_test(problem)
+    if nets:
+        return SupportTest(sets, held_out=HeldOutTest(nets, problem))
+    can_have = sample is not None and can_add_products(sample)
+    return SupportTest(sets, products=ProductTest(sample) if sample and can_have else None)
 
 
 @functools.partial(jax.jit, static_argnums=0)

@@ -192,6 +192,18 @@ def _standardise(
     return Moments(moments.samples, inputs, np.where(moving, effects, 0.0), residual)
 
 
+def count_inputs(sample: Sample) -> int:
+    """How many columns are inputs, not products."""
+    return sum(owners == (i,) for i, owners in enumerate(sample.owners))
+
+
+def can_add_products(sample: Sample) -> bool:
+    """Whether products of inputs are looked for: few inputs, many samples, no gaps."""
+    inputs = count_inputs(sample)
+    is_enough = len(sample.x) >= 10 * c.SAMPLES_PER_INPUT * inputs
+    return inputs <= c.MAX_FEATURED and sample.observed is None and is_enough
+
+
 def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Sample:
     """Add squares and products of inputs that act on outputs where the inputs alone do not.
 
@@ -208,9 +220,7 @@ def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Samp
         The rows with more columns, or the same.
     """
     inputs, outputs = moments.effects.shape
-    if inputs > c.MAX_FEATURED or sample.observed is not None:
-        return sample
-    if len(sample.x) < 10 * c.SAMPLES_PER_INPUT * inputs:
+    if not can_add_products(sample):
         return sample
     white = np.linalg.cholesky(moments.precision)
     strength = ((moments.effects @ white) ** 2).sum(axis=1) * moments.samples

@@ -145,8 +145,8 @@ def answer(
         )
     if model.carries is False:
         cautions.append(
-            "the graph's network predicts held-out samples worse than the free networks: the graph "
-            "leaves out something, and so does this answer"
+            "the graph's network predicts held-out samples worse than models that know no graph: "
+            "the graph leaves out something, and so does this answer"
         )
     return Prediction(
         outputs=model.outputs,

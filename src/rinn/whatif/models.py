@@ -58,7 +58,7 @@ class RunModel:
         nets: the kept free networks; empty where the run kept none.
         x_scale: from the user's units to the networks', for the inputs.
         ranges: of inputs and latents; those that the folder says nothing of are missing.
-        carries: whether the graph's network predicts as well as the free ones; None if unknown.
+        carries: whether the graph's network predicts as well as others; None if unknown.
         offsets: how covariates act on the outputs beside the graph; None where there are none.
     """
 
