@@ -69,10 +69,11 @@ THEORY = {
         "yes, with enough samples: the faint ones are near their standard error",
     ),
     "noisy10": (
-        "inputs that correlate by 0.5, with errors",
+        "inputs that correlate by 0.5, with errors of 10 % of their variance, linear",
         "no: what the error takes from an input, those that correlate with it seem to do; two "
         "tables cannot show it",
     ),
+    "flips10": ("the same, OR, one input in 100 wrong", "no, for the same reason"),
     "factor10": (
         "an unmeasured cause of all outputs",
         "yes by effects: it has nothing to do with the inputs; covariance alone would show a "
@@ -128,7 +129,8 @@ def make_table(records: Sequence[Record], first: int = 0) -> str:
             plain, ours = (
                 [r for r in own if r["case"]["strategy"] == name] for name in ("regression", "rinn")
             )
-            name = f"{world}, {WORDS[mechanism]}" if mechanism in WORDS else world
+            both = len(WORLDS[suite].mechanisms) > 1
+            name = f"{world}, {WORDS[mechanism]}" if both else world
             rows.append(
                 (
                     name,

@@ -158,7 +158,9 @@ def test_smaller_suites_are_what_they_say():
     truth = bench.draw_world("levels10", 500, 60)[1]
     assert nx.dag_longest_path_length(truth.subgraph(by_role(truth, "latent"))) == 3
     noisy = bench.draw_world("noisy10", 501, 2000)[0].x
-    assert noisy.corr().to_numpy()[0, 1:].mean() == pytest.approx(0.5 / 1.05, abs=0.06)
+    assert noisy.corr().to_numpy()[0, 1:].mean() == pytest.approx(0.5 / 1.1, abs=0.06)
+    flips = bench.draw_world("flips10", 501, 2000)[0]
+    assert flips.parameters["mechanism"] == "or"
     factor, plain = (
         make_dataset("random", samples=2000, seed=3, mechanism="gaussian", factor=strength).y
         for strength in (dict(bench.WORLDS["factor10"].fixed)["factor"], 0.0)
