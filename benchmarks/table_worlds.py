@@ -75,9 +75,13 @@ THEORY = {
     ),
     "flips10": ("the same, OR, one input in 100 wrong", "no, for the same reason"),
     "factor10": (
-        "an unmeasured cause of all outputs",
+        "an unmeasured cause of all outputs, linear",
         "yes by effects: it has nothing to do with the inputs; covariance alone would show a "
         "latent, which is not reported without inputs",
+    ),
+    "shared10": (
+        "the same, OR, outputs flipped in a tenth of the rows",
+        "yes, for the same reason",
     ),
     "outputs10": (
         "five edges between outputs (`--output-edges`)",

@@ -161,11 +161,13 @@ def test_smaller_suites_are_what_they_say():
     assert noisy.corr().to_numpy()[0, 1:].mean() == pytest.approx(0.5 / 1.1, abs=0.06)
     flips = bench.draw_world("flips10", 501, 2000)[0]
     assert flips.parameters["mechanism"] == "or"
-    factor, plain = (
-        make_dataset("random", samples=2000, seed=3, mechanism="gaussian", factor=strength).y
-        for strength in (dict(bench.WORLDS["factor10"].fixed)["factor"], 0.0)
-    )
-    assert not factor.equals(plain)
+    for suite in ("factor10", "shared10"):
+        (mechanism,), strength = bench.WORLDS[suite].mechanisms, dict(bench.WORLDS[suite].fixed)
+        with_factor, plain = (
+            make_dataset("random", samples=2000, seed=3, mechanism=mechanism, **given).y
+            for given in (strength, {})
+        )
+        assert not with_factor.equals(plain)
 
 
 def test_rinn_draws_edges_between_outputs_where_the_world_has_them():
