@@ -12,10 +12,13 @@ from rich.console import Console
 
 from rinn.graphs import by_role, collapse, find_twins
 from rinn.refitting import Comparison
+from rinn.simulation import make_dataset
 from rinn.simulation.paper import paper_graph
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import bench_recovery as bench
+
+STRATEGIES = ("rinn", "regression")
 
 
 def make_true_graph():
@@ -80,7 +83,7 @@ def test_plan_is_complete_and_always_the_same():
     assert counts == {
         "paper": 4 * 5, "samples": 3 * 5 * 5, "tcga": 2 * 5, "random": 30, "null": 3 * 2 * 5,
         "seeds": 2 * 5, "random60": 60, "orphans60": 60,
-    } | dict.fromkeys(bench.WORLDS_OF_20, 20)  # fmt: skip
+    } | dict.fromkeys(bench.WORLDS_OF_20, 20) | dict.fromkeys(bench.WORLDS_OF_10, 10)  # fmt: skip
     seeds = {case.seed for case in cases if case.suite in ("paper", "samples", "tcga", "null")}
     assert seeds == {10, 11, 12, 13, 14}
     assert {case.search_seed for case in cases if case.suite == "seeds"} == set(range(5))
@@ -146,6 +149,35 @@ def test_worlds_are_what_their_suites_say():
     unequal = bench.draw_world("unequal20", 501, 60)[1]
     sizes = [abs(weight) for *_, weight in unequal.edges(data="weight")]
     assert max(sizes) / min(sizes) > 10
+
+
+def test_smaller_suites_are_what_they_say():
+    for suite, operator in (("and10", "and"), ("xor10", "xor")):
+        truth = bench.draw_world(suite, 501, 60)[1]
+        assert {truth.nodes[node]["operator"] for node in by_role(truth, "latent")} == {operator}
+    truth = bench.draw_world("levels10", 500, 60)[1]
+    assert nx.dag_longest_path_length(truth.subgraph(by_role(truth, "latent"))) == 3
+    noisy = bench.draw_world("noisy10", 501, 2000)[0].x
+    assert noisy.corr().to_numpy()[0, 1:].mean() == pytest.approx(0.5 / 1.1, abs=0.06)
+    flips = bench.draw_world("flips10", 501, 2000)[0]
+    assert flips.parameters["mechanism"] == "or"
+    for suite in ("factor10", "shared10"):
+        (mechanism,), strength = bench.WORLDS[suite].mechanisms, dict(bench.WORLDS[suite].fixed)
+        with_factor, plain = (
+            make_dataset("random", samples=2000, seed=3, mechanism=mechanism, **given).y
+            for given in (strength, {})
+        )
+        assert not with_factor.equals(plain)
+
+
+def test_rinn_draws_edges_between_outputs_where_the_world_has_them():
+    case, other = (bench.Case("outputs10", "outputs10", 500, 500, strategy=s) for s in STRATEGIES)
+    assert case.settings.output_edges
+    assert not other.settings.output_edges
+    assert not bench.Case("random60", "random60", 500, 500).settings.output_edges
+    record = bench.measure(replace(other, n=2000), "cpu")
+    assert "error" not in record, record["traceback"]
+    assert record["counts"]["output_edges"] == {"tp": 0, "fp": 0, "fn": 5}
 
 
 def test_old_random_graphs_are_a_world_too():

@@ -40,6 +40,7 @@ from rinn.errors import InputError
         ),
         (lambda: RunSettings(direct="no"), "direct must be True or False, got 'no'"),
         (lambda: RunSettings(effects_only=None), "effects_only must be True or False, got None"),
+        (lambda: RunSettings(output_edges=1), "output_edges must be True or False, got 1"),
         (
             lambda: RunSettings(bootstraps=2.5),
             "bootstraps must be a whole number of at least 0, got 2.5",

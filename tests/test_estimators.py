@@ -79,7 +79,7 @@ def test_parameters_are_stored_as_given_and_cloned():
     assert copy.get_params() == model.get_params()
     assert set(model.get_params()) == {
         *("budget", "trials", "epochs", "keep", "select", "loss"),
-        *("effects", "direct", "effects_only", "bootstraps"),
+        *("effects", "direct", "effects_only", "output_edges", "bootstraps"),
         *("device", "random_state", "min_samples", "verbose", "prior"),
     }
 

@@ -110,7 +110,7 @@ def test_check_accepts_the_paper_graph():
         ),
         (
             make_graph([("y0", "a")]),
-            "output 'y0' must not have children, but has the edge to 'a'; remove that edge, or "
+            "output 'y0' must act on outputs alone, but has the edge to 'a'; remove that edge, or "
             "change a role",
         ),
         (

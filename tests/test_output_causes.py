@@ -5,7 +5,7 @@ import pytest
 from rinn.problem import make_problem
 from rinn.records import Data
 from rinn.structure import GraphSettings, estimate_effects, learn_graph
-from rinn.structure.outputs import find_output_causes
+from rinn.structure.outputs import find_output_causes, regress_outputs
 
 INPUTS, OUTPUTS = ("a", "b", "c"), ("y0", "y1", "y2", "y3", "z0", "z1")
 SENTENCE = (
@@ -78,10 +78,9 @@ def test_nothing_is_said_without_inputs_children_or_samples():
 
 def test_p_values_are_uniform_where_there_is_no_effect():
     """Inputs act on y1 through y0 alone: given y0, small p-values are as rare as they should be."""
-    from rinn.structure.outputs import _test_columns
-
     found = []
     for seed in range(300):
         effects = make_effects(seed, latent=False, rows=100)
-        found.append(_test_columns(effects.sample, [0, 1], [0, 1, 2]).find_p([1, 2], [0]))
+        regression = regress_outputs(effects.sample, [0, 1, 2])
+        found.append(regression.make_test([0, 1]).find_p([1, 2], [0]))
     assert np.mean(np.array(found) < 0.1) == pytest.approx(0.1, abs=0.05)

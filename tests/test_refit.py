@@ -195,11 +195,11 @@ def drawn_model(graph, problem):
 @pytest.mark.parametrize("room", [1, 4, 7])
 def test_padding_changes_no_value(problem, monkeypatch, room):
     monkeypatch.setattr(packing, "ROOM", room)
-    parents, model = drawn_model(graph_of(add=[("x3", "y0")]), problem)
+    parents, model = drawn_model(graph_of(add=[("x3", "y0"), ("y1", "y0")]), problem)
     layout = lay_out(parents, INPUTS, OUTPUTS)
     packed = pack(layout, model)
     x = np.pad(problem.x, ((0, 1), (0, 0)))
-    values = run_levels(packed, layout.sources, x)
+    values = run_levels(packed, layout.sources, layout.outputs, x)
     np.testing.assert_allclose(values, model.predict(problem.x), atol=1e-5)
     again = unpack(layout, packed, parents, INPUTS, OUTPUTS)
     np.testing.assert_allclose(again.predict(problem.x), model.predict(problem.x), atol=1e-5)

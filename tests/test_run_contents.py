@@ -135,12 +135,13 @@ def test_flags_of_the_command_line_reach_the_settings(tmp_path, capsys):
     x, y = write_tables(tmp_path)
     words = ["fit", str(x), str(y), "--out", str(tmp_path / "run"), "--trials", "2", "--epochs"]
     words += ["1", "--device", "cpu", "--effects", "regression", "--no-direct", "--effects-only"]
-    assert run_cli([*words, "--bootstraps", "2"]) == 0
+    assert run_cli([*words, "--bootstraps", "2", "--output-edges"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "on all inputs. No network was trained, as a regression was asked for; 'rinn fit" in said
     assert "Test of fit: chi-square" in said
     settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
     expected = {"effects": "regression", "direct": False, "effects_only": True, "bootstraps": 2}
+    expected["output_edges"] = True
     assert {name: settings[name] for name in expected} == expected
     graph = load_graph(tmp_path / "run" / "graph.json")
     assert not graph.has_edge("c", "w")

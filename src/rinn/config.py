@@ -160,7 +160,8 @@ class RunSettings:
     the origin of loss and size, as in the paper. `null` counts the searches on permuted outputs
     that say how much is chance. `effects` says what the graph is read from (`estimate_effects`),
     `direct` whether inputs may act on outputs themselves, `effects_only` that the covariance of the
-    outputs plays no part, `bootstraps` how many resamples of the rows say how sure each edge is.
+    outputs plays no part, `output_edges` that outputs may act on outputs, `bootstraps` how many
+    resamples of the rows say how sure each edge is.
     The two alphas are those of the strategy dm; None searches the published grid.
     """
 
@@ -176,6 +177,7 @@ class RunSettings:
     effects: str = "auto"
     direct: bool = True
     effects_only: bool = False
+    output_edges: bool = False
     bootstraps: int = 50
     alpha_pc: float | None = None
     alpha_sober: float | None = None
@@ -185,7 +187,7 @@ class RunSettings:
         _check_choice("loss", self.loss, LOSSES)
         _check_choice("select", self.select, SELECTIONS)
         _check_choice("effects", self.effects, EFFECTS)
-        for name in ("direct", "effects_only"):
+        for name in ("direct", "effects_only", "output_edges"):
             _check_flag(name, getattr(self, name))
         check_number("bootstraps", self.bootstraps, 0, MOST_ROUNDS)
         check_number("seed", self.seed, 0)

@@ -22,19 +22,21 @@ MOST_OF_CYCLE = 6  # nodes that an error names
 def check_graph(graph: nx.DiGraph) -> None:
     """Refuse a graph that is not a causal graph from inputs through latents to outputs.
 
+    Outputs may act on outputs, and on nothing else.
+
     Args:
         graph: the graph to check; it is not changed.
 
     Raises:
         InputError: `check_acyclic` refuses the graph, an input has a parent, or an output has a
-            child.
+            child that is no output.
 
     Example:
-        >>> graph = nx.DiGraph([("y0", "y1")])
-        >>> nx.set_node_attributes(graph, "output", "role")
+        >>> graph = nx.DiGraph([("y0", "h")])
+        >>> nx.set_node_attributes(graph, {"y0": "output", "h": "latent"}, "role")
         >>> check_graph(graph)
         Traceback (most recent call last):
-        rinn.errors.InputError: output 'y0' must not have children, but has the edge to 'y1'; \
+        rinn.errors.InputError: output 'y0' must act on outputs alone, but has the edge to 'h'; \
 remove that edge, or change a role
     """
     check_acyclic(graph)
@@ -42,8 +44,8 @@ remove that edge, or change a role
         if graph.nodes[target]["role"] == "input":
             problem = f"input {quote(target)} must not have parents, but has the edge from "
             raise InputError(f"{problem}{quote(source)}; remove that edge, or change a role")
-        if graph.nodes[source]["role"] == "output":
-            problem = f"output {quote(source)} must not have children, but has the edge to "
+        if graph.nodes[source]["role"] == "output" != graph.nodes[target]["role"]:
+            problem = f"output {quote(source)} must act on outputs alone, but has the edge to "
             raise InputError(f"{problem}{quote(target)}; remove that edge, or change a role")
 
 

@@ -59,6 +59,7 @@ from rinn.structure import (
 )
 from rinn.structure.effects import REGRESSION, explain_regression
 from rinn.structure.heldout import make_support_test
+from rinn.structure.output_edges import draw_output_edges
 from rinn.structure.outputs import find_output_causes
 
 
@@ -159,6 +160,11 @@ def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
             f"strategy must be rinn, dnn or esc for prior knowledge to act on, got "
             f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
             f"prior out"
+        )
+    if knowledge and settings.output_edges:
+        raise InputError(
+            "output_edges must be off where there is prior knowledge, which says nothing of edges "
+            "between outputs, but both were given; leave one of them out"
         )
 
 
@@ -295,12 +301,16 @@ def _read_graph(found: Fit, settings: RunSettings, knowledge: Knowledge | None) 
     test = make_support_test(problem, () if by_regression else kept, effects.sample)
     effects = replace(effects, test=test)
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
-    how = GraphSettings(settings.bootstraps, settings.direct, settings.effects_only)
+    how = GraphSettings(
+        settings.bootstraps, settings.direct, settings.effects_only, settings.output_edges
+    )
     if knowledge:
         prior = resolve(knowledge, data).prior
         latent, influence = learn_informed(effects, *names, prior, seed=seed, settings=how)
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
+    if settings.output_edges:
+        latent = draw_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
     networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None

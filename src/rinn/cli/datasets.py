@@ -68,7 +68,7 @@ def simulate(
         float | None, typer.Option(help="random: strength of an unmeasured cause of all outputs.")
     ] = None,
     output_edges: Annotated[
-        int | None, typer.Option(help="random: effects between outputs, not part of the truth.")
+        int | None, typer.Option(help="random: effects between outputs.")
     ] = None,
     x_block: Annotated[
         Path | None,

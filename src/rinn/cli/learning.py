@@ -88,6 +88,14 @@ def fit(
             "beyond them plays no part.",
         ),
     ] = False,
+    output_edges: Annotated[
+        bool,
+        typer.Option(
+            "--output-edges",
+            help="Draw edges from outputs to outputs where an output takes the place of a latent; "
+            "the paper's assumption A4 says there are none.",
+        ),
+    ] = False,
     bootstraps: Annotated[
         int,
         typer.Option(
@@ -139,6 +147,7 @@ def fit(
         effects=effects,
         direct=direct,
         effects_only=effects_only,
+        output_edges=output_edges,
         bootstraps=bootstraps,
         alpha_pc=alpha_pc,
         alpha_sober=alpha_sober,

@@ -40,6 +40,8 @@ NARROWEST_GAP, GAP = 0.75, 1.7  # inches between columns
 PAGE = 7.0  # inches: the width that figures with few columns have
 LEGEND_ITEM = 1.25  # inches
 LEGEND_ROW = 0.17
+LEAST_BOW, BOW, MOST_BOW = 0.12, 0.06, 0.5  # inches that an edge within a column stands out
+HEAD = 0.06  # inches of its arrowhead
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,12 @@ def _stand(
 
 def draw_edge(frame: Frame, route: tuple[Point, ...], linewidth: float, **style: Any) -> None:
     """Draw an edge as a curve that leaves and arrives level; thinner where rows are narrow."""
-    start = frame.point(route[0], 1)
+    is_within = round(route[0][0]) == round(route[-1][0])
+    start = frame.point(route[0], -1 if is_within else 1)
     vertices, codes = [start], [Path.MOVETO]
-    for number, place in enumerate(route[1:], 1):
+    if is_within:
+        _bow(vertices, codes, frame.point(route[-1], -1), frame.row)
+    for number, place in enumerate(() if is_within else route[1:], 1):
         last = number == len(route) - 1
         end = frame.point(place, -1)
         _curve(vertices, codes, end)
@@ -135,6 +140,15 @@ def draw_edge(frame: Frame, route: tuple[Point, ...], linewidth: float, **style:
     thin = {"linewidth": linewidth * min(1.0, frame.row / 0.2)}
     style = {"capstyle": "butt", "zorder": 2} | thin | style
     frame.axes.add_patch(PathPatch(Path(vertices, codes), fill=False, **style))
+
+
+def _bow(vertices: list[Point], codes: list[Any], end: Point, row: float) -> None:
+    """An edge within a column, to its left, with an arrowhead: no side says where it leads."""
+    start = vertices[-1]
+    out = min(MOST_BOW, LEAST_BOW + BOW * abs(end[1] - start[1]) / row)
+    vertices += [(start[0] - out, start[1]), (end[0] - out, end[1]), end]
+    vertices += [(end[0] - HEAD, end[1] - HEAD / 2), end, (end[0] - HEAD, end[1] + HEAD / 2)]
+    codes += [Path.CURVE4] * 3 + [Path.MOVETO, Path.LINETO, Path.LINETO]
 
 
 def _curve(vertices: list[Point], codes: list[Any], end: Point) -> None:

@@ -116,7 +116,8 @@ def _add_bends(
         bends = [_free_name(f"{number}.{place}", taken) for place in between]
         routed.add_nodes_from(bends, role="latent")
         chains[source, target] = (source, *bends, target)
-        nx.add_path(routed, chains[source, target])
+        if column[source] < column[target]:  # outputs that act on outputs share their column
+            nx.add_path(routed, chains[source, target])
     return routed, chains
 
 

@@ -48,6 +48,7 @@ class GraphEstimator(BaseEstimator):
         effects: str = "auto",
         direct: bool = True,
         effects_only: bool = False,
+        output_edges: bool = False,
         bootstraps: int = 50,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
@@ -64,6 +65,7 @@ class GraphEstimator(BaseEstimator):
         self.effects = effects
         self.direct = direct
         self.effects_only = effects_only
+        self.output_edges = output_edges
         self.bootstraps = bootstraps
         self.device = device
         self.random_state = random_state
@@ -142,6 +144,7 @@ class GraphEstimator(BaseEstimator):
             effects=self.effects,
             direct=_as_flag(self.direct),
             effects_only=_as_flag(self.effects_only),
+            output_edges=_as_flag(self.output_edges),
             bootstraps=as_plain(self.bootstraps),
             seed=seed,
             strategy=self._strategy,

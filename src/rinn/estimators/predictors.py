@@ -195,6 +195,8 @@ class RINN(Predictor):
         direct: whether inputs may act on outputs directly, without a latent between them.
         effects_only: whether graphs are scored by the effects of the inputs alone, not by what
             outputs have in common beyond them.
+        output_edges: whether outputs may act on outputs: an output that takes the place of a latent
+            is drawn as the cause of the others.
         bootstraps: how many resamples of the rows say how often each latent and edge is found; 0
             for none.
         device: "auto" (a GPU where there is one), "cpu" or "gpu".

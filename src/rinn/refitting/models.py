@@ -94,7 +94,7 @@ class GraphModel:
 def find_parents(
     graph: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """List the parents of each latent and output: inputs in their order, then latents in causal.
+    """List the parents of each latent and output: inputs in their order, then others in causal.
 
     Args:
         graph: nodes with roles; an output that it lacks has no parents.
@@ -102,7 +102,8 @@ def find_parents(
         outputs: names of the columns of Y.
 
     Returns:
-        The parents of the latents, causes before effects, and then of the outputs.
+        The parents of the latents, causes before effects, and then of the outputs: in the order of
+        the columns where no output acts on another, else causes before effects.
 
     Raises:
         InputError: the graph is not a causal graph, or speaks of other columns.
@@ -124,10 +125,15 @@ def find_parents(
     latents = latents_in_order(graph)
     if taken := sorted(set(latents) & {*inputs, *outputs}):
         raise InputError(f"a latent must not have the name of a column, got {taken[0]!r}")
-    sources = (*inputs, *latents)
+    between: nx.DiGraph = nx.DiGraph()
+    between.add_nodes_from(outputs)
+    between.add_edges_from((a, b) for a, b in graph.edges if a in between)
+    place = {name: column for column, name in enumerate(outputs)}
+    ordered = list(nx.lexicographical_topological_sort(between, key=place.__getitem__))
+    sources = (*inputs, *latents, *ordered)
     return {
         node: tuple(name for name in sources if graph.has_edge(name, node))
-        for node in (*latents, *outputs)
+        for node in (*latents, *ordered)
     }
 
 

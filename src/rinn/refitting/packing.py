@@ -20,7 +20,10 @@ ROOM = 4  # latents of a level are padded to a multiple of this
 
 
 class Sources(NamedTuple):
-    """Where the nodes of one level read; the last input and latent 0 are empty room."""
+    """Where the nodes of one level read; the last input and latent 0 are empty room.
+
+    Outputs that act on others are among the latents here.
+    """
 
     inputs: Int[Any, "node slot"]
     latents: Int[Any, "node place"]
@@ -41,16 +44,21 @@ Weights = tuple[LevelWeights, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """Which node is where: the latents of each level, the outputs last, and where they read."""
+    """Which node is where: the nodes of each level, and where they read.
+
+    Outputs that act on no other are the last level; `outputs` are the places of all of them among
+    the values of all levels, the empty room first.
+    """
 
     levels: tuple[tuple[str, ...], ...]
     sources: tuple[Sources, ...]
+    outputs: Int[np.ndarray, " output"]
 
 
 def lay_out(
     parents: Mapping[str, tuple[str, ...]], inputs: Sequence[str], outputs: Sequence[str]
 ) -> Layout:
-    """Put the latents into levels, below all their parents, and pad what each node reads.
+    """Put all nodes into levels, below all their parents, and pad what each node reads.
 
     Args:
         parents: from `find_parents`.
@@ -66,8 +74,11 @@ def lay_out(
         ((('h',), ('y',)), [[1]])
     """
     depth: dict[str, int] = {}
+    causes = {parent for own in parents.values() for parent in own}
+    ends = [name for name in outputs if name not in causes]
+    last_level = set(ends)
     for name in parents:
-        if name not in outputs:
+        if name not in last_level:
             depth[name] = 1 + max((depth.get(parent, -1) for parent in parents[name]), default=-1)
     count = 1 + max(depth.values(), default=-1)
     levels = [tuple(name for name in depth if depth[name] == level) for level in range(count)]
@@ -79,8 +90,10 @@ def lay_out(
         found.append(_find_sources([parents[name] for name in names], room, columns, places))
         places |= {name: used + row for row, name in enumerate(names)}
         used += room
-    last = _find_sources([parents[name] for name in outputs], len(outputs), columns, places)
-    return Layout((*levels, tuple(outputs)), (*found, last))
+    last = _find_sources([parents[name] for name in ends], len(ends), columns, places)
+    places |= {name: used + row for row, name in enumerate(ends)}
+    at = np.array([places[name] for name in outputs], np.int32)
+    return Layout((*levels, tuple(ends)), (*found, last), at)
 
 
 def _find_sources(

@@ -77,6 +77,7 @@ def refit_models(
     arrays = (
         jax.tree.map(lambda *parts: np.stack(parts).reshape(*shape, *parts[0].shape), *packed),
         layout.sources,
+        layout.outputs,
         np.pad(x, ((0, 1), (0, 0))),
         problem.y,
         _order_samples(problem, seed),
@@ -157,6 +158,7 @@ def _train(
     loss: str,
     weights: Weights,
     sources: tuple[Sources, ...],
+    outputs: Int[Array, " output"],
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     order: Int[Array, "step split use"],
@@ -171,7 +173,7 @@ def _train(
     adam = optax.scale_by_adam(b2=SQUARES)
 
     def find_loss(weights: Weights, seen: _Seen) -> Array:
-        found = run_levels(weights, sources, seen.x)
+        found = run_levels(weights, sources, outputs, seen.x)
         found = found if seen.offset is None else found + seen.offset
         losses = measure_losses(loss, found, seen.y, units)
         return jnp.mean(losses if seen.weight is None else losses * seen.weight)
@@ -218,10 +220,13 @@ def _train(
 
 
 def run_levels(
-    weights: Weights, sources: tuple[Sources, ...], x: Float[Array, "input sample"]
+    weights: Weights,
+    sources: tuple[Sources, ...],
+    outputs: Int[Array, " output"],
+    x: Float[Array, "input sample"],
 ) -> Float[Array, "output sample"]:
     """Compute the outputs of one packed model; x has one empty row more than there are inputs."""
-    latents = values = jnp.zeros((1, x.shape[1]), x.dtype)
+    latents = jnp.zeros((1, x.shape[1]), x.dtype)
     for level, read in zip(weights, sources, strict=True):
         parents = jnp.concatenate([x[read.inputs], latents[read.latents]], axis=1)
         rows = jnp.concatenate([level.hidden, level.weights[:, None]], axis=1)
@@ -230,7 +235,7 @@ def run_levels(
         bent = jnp.concatenate([jnp.tanh(mixed[:, :BENDS]), mixed[:, BENDS:] ** 2], axis=1)
         values = jnp.einsum("nh,nhb->nb", level.curve, bent) + straight + level.bias[:, None]
         latents = jnp.concatenate([latents, values])
-    return values
+    return latents[outputs]
 
 
 def _take(

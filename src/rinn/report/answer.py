@@ -51,8 +51,8 @@ def _say_found(contents: Contents) -> str:
     latents = by_role(graph, "latent")
     if not latents:
         none = "No latent was found often enough, with effects beyond chance, to be reported"
-        edges = graph.number_of_edges()
-        return f"{none}; the graph has {count(edges, 'direct edge')}." if edges else f"{none}."
+        rest = _say_others(graph)
+        return f"{none}; the graph has {rest}." if rest else f"{none}."
     joined = {name for latent in latents for name in nx.all_neighbors(graph, latent)}
     sides = [
         f"{len(joined.intersection(names))} of {count(len(names), role)}"
@@ -61,12 +61,8 @@ def _say_found(contents: Contents) -> str:
     ]
     verb = "connects" if len(latents) == 1 else "connect"
     found = f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}"
-    direct = sum(
-        graph.nodes[one]["role"] == "input" and graph.nodes[other]["role"] == "output"
-        for one, other in graph.edges
-    )
-    if direct:
-        found += f", beside {count(direct, 'direct edge')}"
+    if rest := _say_others(graph):
+        found += f", beside {rest}"
     shares = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
     if np.isnan(shares).any():
         return f"{found}."
@@ -74,6 +70,17 @@ def _say_found(contents: Contents) -> str:
     span = low if low == high else f"{low} to {high}"
     each = "it was found" if len(latents) == 1 else "each was found"
     return f"{found}; {each} in {span} of {contents.repeats}."
+
+
+def _say_others(graph: nx.DiGraph) -> str:
+    """Count the edges into outputs that come from no latent."""
+    sides = [graph.nodes[a]["role"] for a, b in graph.edges if graph.nodes[b]["role"] == "output"]
+    words = []
+    if direct := sides.count("input"):
+        words.append(count(direct, "direct edge"))
+    if between := sides.count("output"):
+        words.append(f"{count(between, 'edge')} between outputs")
+    return " and ".join(words)
 
 
 def _say_choice(contents: Contents) -> str:

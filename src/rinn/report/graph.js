@@ -146,7 +146,8 @@ function sayWay(n, way) {
   };
   const through = of("latent").length ? `through ${list("latent")}` : "directly";
   if (node.role === "input") return `${name} acts ${through} on ${list("output")}.`;
-  return `${name} is acted on by ${list("input")} ${through}.`;
+  const more = of("output").length ? `, and its way goes through or on to ${list("output")}` : "";
+  return `${name} is acted on by ${list("input")} ${through}${more}.`;
 }
 
 function search(text, sure) {

@@ -24,6 +24,7 @@ from rinn.report.markup import Markup, clip, count, element, svg
 from rinn.structure.influence import PRIOR, STATED
 
 DOT = 5.0
+HEAD = 8.0  # of an edge within a column
 LATENT_LETTERS = 7
 OWED = (PRIOR, STATED)
 FAINTEST = 0.3
@@ -171,6 +172,8 @@ def _draw_edge(edge: DrawnEdge, graph: nx.DiGraph, layout: GraphLayout, name: st
     x1 -= half if graph.nodes[edge.target]["role"] == "latent" else DOT
     way = [(x0, y0), *layout.ways.get((edge.source, edge.target), ()), (x1, y1)]
     path = f"M{x0:.0f} {y0:.1f}" + "".join(_bend(*ends) for ends in pairwise(way))
+    if graph.nodes[edge.source]["role"] == "output":
+        path = _bow(layout.places[edge.source], (x1, y1))
     return element(
         "path", d=path, id_=name and f"e{edge.number}",
         class_=f"edge {edge.kind}{' owed' if edge.owed and edge.drawn else ''}",
@@ -183,6 +186,15 @@ def _bend(start: Place, end: Place) -> str:
     (x0, y0), (x1, y1) = start, end
     bend = max(abs(x1 - x0) / 2, 60.0)  # an edge within a column, or backwards, is a loop
     return f"C{x0 + bend:.0f} {y0:.1f} {x1 - bend:.0f} {y1:.1f} {x1:.0f} {y1:.1f}"
+
+
+def _bow(start: Place, end: Place) -> str:
+    """An edge from output to output, on the side without labels, with an arrowhead."""
+    (x0, y0), (x1, y1) = start, end
+    out = min(110.0, 30.0 + abs(y1 - y0) / 4)
+    x0 -= DOT
+    bow = f"M{x0:.0f} {y0:.1f}C{x0 - out:.0f} {y0:.1f} {x1 - out:.0f} {y1:.1f} {x1:.0f} {y1:.1f}"
+    return f"{bow}M{x1 - HEAD:.0f} {y1 - HEAD / 2:.1f}L{x1:.0f} {y1:.1f}l{-HEAD:.0f} {HEAD / 2:.1f}"
 
 
 def _draw_nodes(graph: nx.DiGraph, layout: GraphLayout, name: str | None) -> list[Markup]:

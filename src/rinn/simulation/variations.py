@@ -229,8 +229,7 @@ def add_output_edges(rng: np.random.Generator, sampled: Sampled, count: int) -> 
     """Let outputs act on other outputs, without a cycle.
 
     A number gets ±U(0.5, 1) times the other output; a binary output becomes 1 where the other is
-    above 0, with a probability from U(0.5, 0.9). No latent graph may have such edges: the graph
-    lists them as its attribute `output_edges`, and has none of them.
+    above 0, with a probability from U(0.5, 0.9). The graph has these edges.
 
     Raises:
         InputError: there are not so many pairs.
@@ -256,7 +255,7 @@ def add_output_edges(rng: np.random.Generator, sampled: Sampled, count: int) -> 
         else:
             y[:, effect] += weights[edge] * y[:, cause]
     graph = sampled.graph.copy()
-    graph.graph["output_edges"] = [[names[order[a]], names[order[b]]] for a, b in chosen]
+    graph.add_edges_from((names[order[a]], names[order[b]]) for a, b in chosen)
     return replace(sampled, y=y, graph=graph)
 
 

@@ -14,7 +14,7 @@ that are held fixed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -82,10 +82,10 @@ any more; L1 may be 'u' itself.",)
 
 def _find_cause(sample: Sample, own: set[int], children: Sequence[int]) -> int | None:
     """The child through which inputs act on all others, if there is one."""
-    columns = [c for c, owners in enumerate(sample.owners) if own.intersection(owners)]
-    test = _test_columns(sample, columns, children)
-    if test is None:
+    regression = regress_outputs(sample, children)
+    if regression is None:
         return None
+    test = regression.make_test(find_columns(sample, own))
     everything = range(len(children))
     best, cause = VANISHES, None
     for child in everything:
@@ -96,42 +96,88 @@ def _find_cause(sample: Sample, own: set[int], children: Sequence[int]) -> int |
     return cause
 
 
-def _test_columns(
-    sample: Sample, columns: Sequence[int], children: Sequence[int]
-) -> _LambdaTest | None:
-    """Prepare the tests of some columns; None where there are too few samples."""
-    x, y = sample.x, sample.y[:, children]
+def find_columns(sample: Sample, inputs: Collection[int]) -> list[int]:
+    """The columns of some inputs, and of their products with any."""
+    return [c for c, owners in enumerate(sample.owners) if not set(inputs).isdisjoint(owners)]
+
+
+def regress_outputs(
+    sample: Sample, outputs: Sequence[int], weights: Float[np.ndarray, " sample"] | None = None
+) -> OutputRegression | None:
+    """Regress some outputs on all columns by the samples that have all of them.
+
+    Args:
+        sample: the rows.
+        outputs: which.
+        weights: how often each row counts; once by default.
+
+    Returns:
+        The regression; None where there are too few samples.
+    """
+    x, y = sample.x, sample.y[:, outputs]
+    weight = np.ones(len(x)) if weights is None else weights
     if sample.observed is not None:
-        rows = sample.observed[:, children].all(axis=1)
-        x, y = x[rows], y[rows]
-    free = len(x) - x.shape[1] - sample.covariates - 1
-    if len(x) < SAMPLES_PER_INPUT * x.shape[1] or free < MIN_FREE + len(children):
+        rows = sample.observed[:, outputs].all(axis=1)
+        x, y, weight = x[rows], y[rows], weight[rows]
+    count = float(weight.sum())
+    free = count - x.shape[1] - sample.covariates - 1
+    if count < SAMPLES_PER_INPUT * x.shape[1] or free < MIN_FREE + len(outputs):
         return None
-    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    inverse = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True)
-    slopes = inverse @ (x.T @ y)
+    x, y = x - weight @ x / count, y - weight @ y / count
+    weighted = x.T * weight
+    inverse = np.linalg.pinv(weighted @ x, rcond=1e-9, hermitian=True)
+    slopes = inverse @ (weighted @ y)
     left = y - x @ slopes
-    within = left.T @ left
-    within += 1e-9 * np.diag(np.diag(y.T @ y))  # an output may follow from others exactly
-    part = inverse[np.ix_(columns, columns)]
-    added = slopes[columns].T @ np.linalg.pinv(part, rcond=1e-9, hermitian=True) @ slopes[columns]
-    return _LambdaTest(free, len(columns), within, within + added)
+    within = (left.T * weight) @ left
+    within += 1e-9 * np.diag(weight @ y**2)  # an output may follow from others exactly
+    return OutputRegression(free, inverse, slopes, within)
 
 
 @dataclass(frozen=True)
-class _LambdaTest:
+class OutputRegression:
+    """Several outputs regressed on all columns."""
+
+    free: float  # samples less all regressors
+    inverse: Float[np.ndarray, "column column"]  # of the columns' sums of products
+    slopes: Float[np.ndarray, "column output"]
+    left: Float[np.ndarray, "output output"]  # sums of products of the residuals
+
+    def make_test(self, columns: Sequence[int]) -> LambdaTest:
+        """Prepare the tests of some columns."""
+        part, slopes = self.inverse[np.ix_(columns, columns)], self.slopes[columns]
+        added = slopes.T @ np.linalg.pinv(part, rcond=1e-9, hermitian=True) @ slopes
+        return LambdaTest(self.free, len(columns), self.left, self.left + added)
+
+    def test_covariance(self, one: int, others: Sequence[int], fixed: Sequence[int]) -> float:
+        """The p-value of no residual covariance of one output with others, some held fixed."""
+
+        def find_log(*outputs: int) -> float:
+            return float(np.linalg.slogdet(self.left[np.ix_(outputs, outputs)])[1])
+
+        wilks = find_log(one, *others, *fixed) + find_log(*fixed)
+        wilks -= find_log(one, *fixed) + find_log(*others, *fixed)
+        scale = self.free - len(fixed) - (len(others) + 2) / 2
+        return float(stats.chi2.sf(-scale * wilks, len(others)))
+
+
+@dataclass(frozen=True)
+class LambdaTest:
     """Tests of some inputs in one regression of several outputs."""
 
-    free: int  # samples less all regressors
+    free: float  # samples less all regressors
     inputs: int
     left: Float[np.ndarray, "output output"]  # sums of products of the residuals
     without: Float[np.ndarray, "output output"]  # the same without these inputs
 
     def find_p(self, outputs: Sequence[int], fixed: Sequence[int]) -> float:
         """The p-value of no effect on outputs, others held fixed."""
+        return float(stats.chi2.sf(*self.measure(outputs, fixed)))
+
+    def measure(self, outputs: Sequence[int], fixed: Sequence[int]) -> tuple[float, int]:
+        """The chi-square of no effect on outputs, others held fixed, and its degrees of freedom."""
         wilks = self._find_log([*outputs, *fixed]) - self._find_log(fixed)
         scale = self.free - len(fixed) - (len(outputs) - self.inputs + 1) / 2
-        return float(stats.chi2.sf(-scale * wilks, self.inputs * len(outputs)))
+        return -scale * wilks, self.inputs * len(outputs)
 
     def _find_log(self, outputs: Sequence[int]) -> float:
         part = np.ix_(outputs, outputs)

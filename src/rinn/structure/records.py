@@ -19,11 +19,13 @@ class GraphSettings:
         bootstraps: how many resamples of the rows.
         direct: whether inputs may act on outputs directly.
         effects_only: whether the residual covariance of the outputs plays no part.
+        output_edges: whether outputs may act on outputs; see `draw_output_edges`.
     """
 
     bootstraps: int = BOOTSTRAPS
     direct: bool = True
     effects_only: bool = False
+    output_edges: bool = False
 
 
 @dataclass(frozen=True)

@@ -198,8 +198,14 @@ def check_names(
                     f"{word}s to set must be {word}s of the run, got {quote(name)}"
                     f"{suggest(name, known, listed=len(known) <= MOST_LISTED)}"
                 )
-    edges = set(model.edges)
+    edges, ends = set(model.edges), set(model.outputs)
     for source, target in without:
+        if source in ends and (source, target) in edges:
+            raise InputError(
+                f"edges to cut must lead from an input or a latent, got "
+                f"{quote(f'{source}:{target}')} from an output, whose mean the run does not hold; "
+                f"cut the edges into {quote(source)}, or leave it out"
+            )
         if (source, target) not in edges:
             shown = [f"{one}:{other}" for one, other in model.edges if source == one]
             nearest = suggest(f"{source}:{target}", shown) if shown else ""

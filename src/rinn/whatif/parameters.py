@@ -81,7 +81,7 @@ def read_model(
         raise InputError(f"it has no function for the output {quote(missing[0])}")
     if taken := [name for name in plain if name in set(inputs)]:
         raise InputError(f"it has a function for the input {quote(taken[0])}")
-    known, ends = set(inputs), set(outputs)
+    known = set(inputs)
     functions = {}
     for name, own in plain.items():
         function = _read_function(name, own)
@@ -89,8 +89,7 @@ def read_model(
         if strange:
             raise InputError(f"{quote(name)} has the parent {quote(strange[0])}, not known above")
         functions[name] = function
-        if name not in ends:
-            known.add(name)
+        known.add(name)
     return GraphModel(tuple(inputs), tuple(outputs), functions)
 
 
