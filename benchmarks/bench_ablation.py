@@ -36,12 +36,13 @@ from bench_recovery import (
 )
 from pagetables import OPEN, replace_table, write_table
 from rinn.config import DEVICES
-from rinn.devices import find_devices
-from rinn.matching import score_graph
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.structure import GraphSettings, estimate_effects, learn_graph
-from rinn.structure.effects import CORRECTED, NETWORK, REGRESSION
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import CORRECTED, NETWORK, REGRESSION, estimate_effects
 from rinn.structure.heldout import make_support_test
+from rinn.structure.records import GraphSettings
 
 SUITE = NAME = "ablation"
 SOURCES = (REGRESSION, NETWORK, CORRECTED)

@@ -36,16 +36,16 @@ import numpy as np
 import pandas as pd
 
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.graphs import by_role
-from rinn.matching import score_graph
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.graphs.basics import by_role
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import Fit, fit_data
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.simulation import make_dataset
-from rinn.simulation.tcga import sample_tumours
-from rinn.structure import estimate_effects
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.tumours import sample_tumours
+from rinn.structure.effects import estimate_effects
 
 Record = dict[str, Any]
 

@@ -22,16 +22,16 @@ import networkx as nx
 import numpy as np
 import scipy
 
-from rinn.dm import (
+from rinn.graphs.basics import by_role
+from rinn.graphs.protocol import Score, reach_vectors, score_hidden, score_inputs, truth_patterns
+from rinn.simulate.datasets import make_dataset
+from rinn.strategies.detect_mimic import (
     ALPHAS_PC,
     ALPHAS_SOBER,
     correlate,
     detect_from_correlations,
     detect_latents,
 )
-from rinn.graphs import by_role
-from rinn.scoring import Score, reach_vectors, score_hidden, score_inputs, truth_patterns
-from rinn.simulation import make_dataset
 
 SGAS, DEGS = 634, 68
 

@@ -28,11 +28,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from rinn.devices import find_devices
-from rinn.evolution import kernel as fused
-from rinn.evolution.breeding import Populations, evolve_segment, start_populations
-from rinn.evolution.fitness import Samples, group_samples, measure_fitness
-from rinn.evolution.genes import (
+from rinn.nets.devices import find_devices
+from rinn.strategies.evolution import kernel as fused
+from rinn.strategies.evolution.breeding import Populations, evolve_segment, start_populations
+from rinn.strategies.evolution.fitness import Samples, group_samples, measure_fitness
+from rinn.strategies.evolution.genes import (
     LEGAL,
     STEPS,
     ZEROS,

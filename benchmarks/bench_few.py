@@ -25,10 +25,10 @@ from rich.table import Table as RichTable
 
 from casefiles import Record, add_options, run_cases, tell
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.data.tables import load_table
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.tables import load_table
 
 SIZES = (84, 150, 300)
 SHIFTS = (0.0, 1.0, 2.0)

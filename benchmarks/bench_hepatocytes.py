@@ -25,10 +25,10 @@ from scipy import stats
 
 from pagetables import write_table
 from rinn.config import DEVICES, RunSettings
-from rinn.devices import find_devices
+from rinn.data.align import as_data
 from rinn.errors import InputError
-from rinn.graphs import by_role, reach
-from rinn.pairing import as_data
+from rinn.graphs.basics import by_role, reach
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
 
 # Columns as nodes of the network; the outputs p_STAT2 and p_Tyk2 are not in it.

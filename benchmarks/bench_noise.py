@@ -21,12 +21,12 @@ from scipy import stats
 
 from bench_few import draw_noise
 from casefiles import Record, add_options, run_cases
-from rinn.cautions import find_cautions
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.data.warnings import find_cautions
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 SEEDS = tuple(range(500, 510))
 INPUTS, OUTPUTS = 16, 16

@@ -26,12 +26,12 @@ from rich.table import Table
 
 from casefiles import Record, add_options, run_cases, tell
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.matching import score_graph
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.data.records import Data
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.records import Data
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 DATASETS = ("matrix", "gaussian")
 SIZES = (500, 2000)

@@ -28,13 +28,16 @@ from rich.table import Table
 
 from casefiles import find_spread, tell
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.graphs import by_role, reach
-from rinn.matching import score_graph
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.graphs.basics import by_role, reach
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.simulation import Simulation, make_dataset
-from rinn.structure import Effects, Prior, learn_graph, make_prior
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.samples import Simulation
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import Effects
+from rinn.structure.prior import Prior, make_prior
 from rinn.structure.regression import Sample, estimate_moments
 
 DATASETS = ("or", "gaussian", "logic")

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.evaluation import map_trained
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.nets.devices import find_devices
+from rinn.nets.predict import map_trained
+from rinn.nets.search import run_search
 from rinn.pipeline import conclude, plan_run, score_found
-from rinn.search import run_search
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 PAPER = {
     "matrix": (0.96, 1.00),

@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rinn.readers import load_maf, load_xena
+from rinn.genomics.readers.maf import load_maf
+from rinn.genomics.readers.xena import load_xena
 
 EFFECTS = {"Missense_Mutation": 55, "Silent": 25, "3'UTR": 10, "Nonsense_Mutation": 6, "RNA": 4}
 FILTERS = {"PASS": 70, "wga": 15, "nonpreferredpair": 10, "oxog,common_variant": 5}

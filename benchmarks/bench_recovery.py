@@ -49,14 +49,15 @@ from rich.table import Table
 
 import rinn
 from rinn.config import BUDGETS, DEVICES, RunSettings
-from rinn.devices import find_devices
+from rinn.data.align import as_data
+from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.graphs import by_role, collapse, reach
-from rinn.matching import score_graph
-from rinn.pairing import as_data
+from rinn.graphs.basics import by_role, collapse, reach
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.records import Data
-from rinn.simulation import Simulation, make_dataset
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.samples import Simulation
 from rinn.strategies import STRATEGIES
 
 Record = dict[str, Any]

@@ -23,15 +23,15 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, RunSettings, Trial
-from rinn.graphfiles import edges_table, write_graph
-from rinn.graphs import reach
+from rinn.graphs.basics import reach
+from rinn.graphs.files import edges_table, write_graph
+from rinn.nets.cohorts import TrainedNet
 from rinn.nets.redundant import Weights
+from rinn.nets.selection import select_accurate, select_nearest
 from rinn.pipeline import tabulate_trials
-from rinn.report import write_report
-from rinn.selection import select_accurate, select_nearest
-from rinn.store import FORMAT, MANIFEST, WEIGHTS, open_run, save_kept
+from rinn.report.html.page import write_report
+from rinn.runs.folder import FORMAT, MANIFEST, WEIGHTS, open_run, save_kept
 
 SEARCHES = 16
 LINE = 0.6

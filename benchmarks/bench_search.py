@@ -14,11 +14,11 @@ from pathlib import Path
 import jax
 
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.nets.devices import find_devices
+from rinn.nets.search import run_search
 from rinn.pipeline import plan_run
-from rinn.search import run_search
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 
 def main() -> None:

@@ -45,15 +45,15 @@ from rich.console import Console
 from rich.table import Table
 
 from bench_recovery import append_record, draw_world, find_versions
-from rinn.graphs import by_role, collapse, reach
-from rinn.matching import match_latents
-from rinn.pairing import as_data
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.simulation import Simulation, make_dataset
-from rinn.structure import Effects, estimate_effects, learn_graph
-from rinn.structure.consensus import Reading, from_graph, read_resamples, test_fit
-from rinn.structure.effects import estimate_slopes
+from rinn.data.align import as_data
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.graphs.basics import by_role, collapse, reach
+from rinn.graphs.compare import match_latents
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.samples import Simulation
+from rinn.structure.consensus import Reading, from_graph, learn_graph, read_resamples, test_fit
+from rinn.structure.effects import Effects, estimate_effects, estimate_slopes
 from rinn.structure.heldout import make_support_test
 from rinn.structure.proposal import set_start
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rinn.simulation import make_dataset
-from rinn.simulation.population import DEGS, SGAS
-from rinn.simulation.tcga_checks import TUMOURS, check_block
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.population import DEGS, SGAS
+from tcga_checks import TUMOURS, check_block
 
 # Mean over the 68 DEGs of the AUROC of a linear model in 5 folds, published for the 500 tumours.
 LINEAR_AUROC = 0.781

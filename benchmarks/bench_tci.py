@@ -24,20 +24,16 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from rinn.graphs import by_role
-from rinn.simulation import Simulation, make_dataset
-from rinn.simulation.population import DEGS, SGAS
-from rinn.tci import (
-    Events,
-    Tci,
-    TciSettings,
-    as_events,
-    find_drivers,
-    infer_causes,
-    make_prior,
-    permute_events,
-)
-from rinn.tci.settings import TISSUE_MODELS
+from rinn.genomics.tci.drivers import Tci, find_drivers
+from rinn.genomics.tci.events import Events, as_events
+from rinn.genomics.tci.inference import infer_causes
+from rinn.genomics.tci.null import permute_events
+from rinn.genomics.tci.prior import make_prior
+from rinn.genomics.tci.settings import TISSUE_MODELS, TciSettings
+from rinn.graphs.basics import by_role
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.population import DEGS, SGAS
+from rinn.simulate.samples import Simulation
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 

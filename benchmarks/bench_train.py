@@ -27,11 +27,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rinn.cohorts import SEGMENT_LENGTHS, Trainer, plan_cohorts
 from rinn.config import SPLITS, NetSettings, Trial
-from rinn.devices import find_devices
-from rinn.problem import Problem, make_problem
-from rinn.records import Data
+from rinn.data.problem import Problem, make_problem
+from rinn.data.records import Data
+from rinn.nets.cohorts import SEGMENT_LENGTHS, Trainer, plan_cohorts
+from rinn.nets.devices import find_devices
 
 SIZES = {"nets": 128, "width": 10, "layers": 8, "inputs": 16, "outputs": 16, "batch": 128}
 SIZES |= {"samples": 5000, "repeats": 5, "segments": 1}

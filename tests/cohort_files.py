@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from genomics import maf_text, matrix_text, write
+from gene_files import maf_text, matrix_text, write
 
 PATIENTS = [f"TCGA-02-{number:04d}" for number in range(1, 61)]
 TUMOURS = [f"{patient}-01" for patient in PATIENTS]

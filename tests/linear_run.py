@@ -8,12 +8,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, Trial
-from rinn.graphfiles import write_graph
+from rinn.graphs.files import write_graph
+from rinn.nets.cohorts import TrainedNet
 from rinn.nets.redundant import Weights
-from rinn.refitting.models import GraphModel, NodeFunction, run_model
-from rinn.store import save_kept
+from rinn.refit.model import GraphModel, NodeFunction, run_model
+from rinn.runs.folder import save_kept
 from run_folders import make_manifest
 
 INPUTS = ("A", "B", "TP53_x", "idle")

@@ -1,4 +1,4 @@
-"""DM word for word, one test and one set at a time: slow, and independent of `rinn.dm`."""
+"""DM word for word, one test and one set at a time: slow, and independent of rinn's own."""
 
 import ctypes
 

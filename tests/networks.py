@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from rinn.config import SPLITS, NetSettings, Trial
-from rinn.problem import make_problem
-from rinn.records import Data
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
 
 
 def small_data(samples=200, inputs=4, outputs=3, binary=False, seed=0):

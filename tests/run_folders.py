@@ -6,7 +6,7 @@ import json
 
 import networkx as nx
 
-from rinn.graphfiles import write_graph
+from rinn.graphs.files import write_graph
 
 
 def fork_graph(weight=1.5):

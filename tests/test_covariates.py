@@ -12,21 +12,22 @@ from scipy.special import expit
 
 from networks import make_trials, small_data
 from rinn import RINN
-from rinn.chance import add_decoys, fit_round, permute_outputs
 from rinn.cli import run
-from rinn.cohorts import Trainer, plan_cohorts
 from rinn.config import RunSettings
-from rinn.confounding import CovariateTable, code_covariates
-from rinn.confounding.models import RIDGE
+from rinn.data.adjustment import RIDGE
+from rinn.data.align import as_data, fingerprint, load_data
+from rinn.data.coding import code_covariates
+from rinn.data.covariates import CovariateTable
+from rinn.data.problem import find_price, make_problem
 from rinn.errors import InputError
-from rinn.evaluation import find_test_losses, predict_net, predict_samples, score_test
-from rinn.pairing import as_data, fingerprint, load_data
+from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.predict import find_test_losses, predict_net, predict_samples, score_test
+from rinn.nets.search import Engine, run_search
 from rinn.pipeline import fit_data, plan_run
-from rinn.problem import find_price, make_problem
-from rinn.refitting import refit_graph
-from rinn.search import Engine, run_search
-from rinn.store import load_kept
+from rinn.refit.refit import refit_graph
+from rinn.runs.folder import load_kept
 from rinn.structure.effects import _move as move
+from rinn.structure.null import add_decoys, fit_round, permute_outputs
 
 CPU = jax.devices("cpu")[:1]
 

@@ -20,9 +20,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rinn.estimators.base
 from rinn import RINN, InputError
-from rinn.devices import find_devices
-from rinn.evaluation import predict_samples
-from rinn.refitting.models import run_model
+from rinn.nets.devices import find_devices
+from rinn.nets.predict import predict_samples
+from rinn.refit.model import run_model
 
 TINY = {"trials": 2, "epochs": 5, "device": "cpu"}
 INPUTS, OUTPUTS = list("abcde"), list("pqrs")

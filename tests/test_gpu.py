@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from networks import make_trials, mixed_data, small_problem
-from rinn.cohorts import Trainer, plan_cohorts
-from rinn.devices import find_devices
+from rinn.data.problem import make_problem
 from rinn.errors import InputError
-from rinn.evolution.fitness import group_samples, measure_fitness
-from rinn.evolution.genes import EvolutionProgram, make_traits
-from rinn.problem import make_problem
+from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.devices import find_devices
+from rinn.strategies.evolution.fitness import group_samples, measure_fitness
+from rinn.strategies.evolution.genes import EvolutionProgram, make_traits
 
 
 def _train(problem, trials, device):

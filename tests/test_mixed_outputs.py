@@ -14,14 +14,14 @@ from networks import make_trials, mixed_data, small_data
 from rinn import RINN
 from rinn.cli import run
 from rinn.config import RunSettings
+from rinn.data.align import as_data, fingerprint
+from rinn.data.problem import make_problem
 from rinn.errors import InputError
-from rinn.evaluation import find_test_losses, score_test
-from rinn.pairing import as_data, fingerprint
+from rinn.nets.predict import find_test_losses, score_test
+from rinn.nets.search import run_search
 from rinn.pipeline import fit_data, plan_run
-from rinn.problem import make_problem
-from rinn.refitting import refit_graph
-from rinn.search import run_search
-from rinn.structure import estimate_effects
+from rinn.refit.refit import refit_graph
+from rinn.structure.effects import estimate_effects
 
 CPU = jax.devices("cpu")
 
@@ -61,7 +61,7 @@ def test_losses_are_means_over_known_values():
 
 
 def score_raw(net, problem, rows=None):
-    from rinn.evaluation import predict_net
+    from rinn.nets.predict import predict_net
 
     return predict_net(net, problem.x[:, problem.test if rows is None else rows]).astype(float)
 

@@ -7,22 +7,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rinn.checking import check_file
 from rinn.cli import run as run_cli
 from rinn.config import RunSettings
-from rinn.draw import plot_comparison, plot_graph
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.export import EXPORTS, export_graph
-from rinn.graphfiles import load_graph, write_graph
-from rinn.knowledge import load_knowledge
-from rinn.matching import score_graph
+from rinn.graphs.compare import score_graph
+from rinn.graphs.export import EXPORTS, export_graph
+from rinn.graphs.files import load_graph, write_graph
 from rinn.pipeline import check_knowledge
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.refitting import refit_graph
-from rinn.report.graphdrawing import draw_graph
-from rinn.viewing.thumbnail import draw_thumbnail
-from rinn.whatif import load_model, predict_do
+from rinn.refit.intervene import predict_do
+from rinn.refit.refit import refit_graph
+from rinn.report.figures.comparison import plot_comparison
+from rinn.report.figures.graph import plot_graph
+from rinn.report.html.graphdrawing import draw_graph
+from rinn.report.thumbnail import draw_thumbnail
+from rinn.runs.check import check_file
+from rinn.runs.model import load_model
+from rinn.structure.knowledge.sources import load_knowledge
 
 OUTPUTS = ["u0", "u1", "u2", "u3", "w"]
 TRUE = {("a", "u0"), ("b", "u0"), *(("u0", f"u{i}") for i in (1, 2, 3)), ("c", "w")}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import rinn.runs
+import rinn.fit
 from cohort_files import write_cohort
 from rinn.cli import run
 
@@ -139,7 +139,7 @@ class TestDisk:
         """The disk is full at the first write; then at the second; and so on to the last."""
         words = list_words(command, tables, tmp_path / "out")
         if command == "demo":
-            monkeypatch.setattr(rinn.runs, "fit_run", lambda *args, **more: 1 / 0)
+            monkeypatch.setattr(rinn.fit, "fit_run", lambda *args, **more: 1 / 0)
             words += ["--quiet"]
         replace, left = os.replace, 0
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from networks import small_data, small_problem
-from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, RunSettings, Trial
+from rinn.data.align import as_data
 from rinn.errors import InputError, TrainingError
-from rinn.evaluation import find_activities, map_trained, predict_samples, score_test, view_net
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.predict import find_activities, map_trained, predict_samples, score_test, view_net
 from rinn.nets.redundant import draw_weights
-from rinn.pairing import as_data
 from rinn.pipeline import check_truth, conclude, fit_data, score_found, tabulate_trials
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 
 def a_net(problem, loss=0.5, number=0, seed=0):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rinn.config import RunSettings
-from rinn.devices import find_devices
-from rinn.matching import score_graph
-from rinn.pairing import as_data
+from rinn.data.align import as_data
+from rinn.graphs.compare import score_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.simulation import make_dataset
+from rinn.simulate.datasets import make_dataset
 
 BARS = {"matrix": 0.98, "gaussian": 0.95, "or": 0.98, "logic": 0.95}
 

@@ -12,24 +12,25 @@ import pandas as pd
 import pytest
 
 from rinn import pipeline
-from rinn.cohorts import TrainedNet
 from rinn.config import RunSettings
-from rinn.draw.graph import graph_info
-from rinn.graphfiles import load_graph
-from rinn.graphs import by_role
+from rinn.data.align import as_data
+from rinn.data.problem import make_problem
+from rinn.fit import fit_run
+from rinn.graphs.basics import by_role
+from rinn.graphs.files import load_graph
+from rinn.nets.cohorts import TrainedNet
 from rinn.nets.redundant import draw_weights
-from rinn.pairing import as_data
-from rinn.problem import make_problem
-from rinn.refitting import refit
-from rinn.refitting.models import rescale, standardise
-from rinn.refitting.starts import fit_quadratics
-from rinn.report.contents import load_contents
-from rinn.report.graphdrawing import list_edges
-from rinn.report.payload import payload_info
-from rinn.runs import fit_run
-from rinn.simulation import make_dataset
-from rinn.whatif import find_activity, load_model, predict_do
-from rinn.whatif.models import Range, RunModel
+from rinn.refit import refit
+from rinn.refit.activity import find_activity
+from rinn.refit.intervene import predict_do
+from rinn.refit.model import rescale, standardise
+from rinn.refit.starts import fit_quadratics
+from rinn.report.figures.graph import graph_info
+from rinn.report.html.graphdrawing import list_edges
+from rinn.report.html.payload import payload_info
+from rinn.runs.model import Range, RunModel, load_model
+from rinn.runs.read import load_contents
+from rinn.simulate.datasets import make_dataset
 
 CLEAR = 5  # sampling errors of an effect that has the sign that was measured
 SHAPE = {"inputs": 6, "outputs": 8, "latents": 3, "levels": 2}

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+from test_bench_recovery import make_record
+
 import table_worlds as tables
 from bench_recovery import WORLDS, Case
-from test_bench_recovery import make_record
 
 PAGE = Path(__file__).parents[1] / "docs" / "worlds.md"
 

@@ -11,17 +11,19 @@ import pytest
 
 from networks import mixed_data, small_data
 from rinn import DNN, RINN
-from rinn.chance import fit_null
 from rinn.cli import run as run_words
+from rinn.cli.show import NO_NETWORKS
 from rinn.config import MIN_NETWORKS, RunSettings
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
 from rinn.pipeline import conclude, fit_data, plan_run
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.refitting import Comparison, compare_regression, refit_graph
-from rinn.report.contents import load_contents
-from rinn.report.page import write_page
-from rinn.show import NO_NETWORKS
-from rinn.whatif import load_model, predict_do
+from rinn.refit.intervene import predict_do
+from rinn.refit.refit import Comparison, refit_graph
+from rinn.refit.plain import compare_regression
+from rinn.report.html.page import write_page
+from rinn.runs.model import load_model
+from rinn.runs.read import load_contents
+from rinn.structure.null import fit_null
 
 CPU = jax.devices("cpu")
 FORK = "--inputs 6 --outputs 9 --latents 3 --levels 2 --samples 300 --mechanism gaussian"

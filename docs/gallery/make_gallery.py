@@ -14,23 +14,22 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from rinn.config import RunSettings
-from rinn.draw import (
-    load_comparison,
-    plot_architecture,
-    plot_comparison,
-    plot_curves,
-    plot_graph,
-    plot_patterns,
-    plot_reproduction,
-    plot_selection,
-    plot_strips,
-    save_figure,
-)
-from rinn.evaluation import map_trained
-from rinn.graphfiles import load_graph
-from rinn.runs import fit_run
-from rinn.simulation import make_dataset, write_simulation
-from rinn.store import WEIGHTS, load_kept, load_manifest
+from rinn.fit import fit_run
+from rinn.graphs.files import load_graph
+from rinn.nets.predict import map_trained
+from rinn.paper.figure import plot_reproduction
+from rinn.report.figures.architecturesheet import plot_architecture
+from rinn.report.figures.comparison import plot_comparison
+from rinn.report.figures.curves import plot_curves
+from rinn.report.figures.folders import load_comparison
+from rinn.report.figures.graph import plot_graph
+from rinn.report.figures.patterns import plot_patterns
+from rinn.report.figures.saving import save_figure
+from rinn.report.figures.selection import plot_selection
+from rinn.report.figures.stripsheet import plot_strips
+from rinn.runs.folder import WEIGHTS, load_kept, load_manifest
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.writing import write_simulation
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE.parents[1] / "benchmarks/records/2026-11-15/reproduction_h200"

@@ -101,7 +101,7 @@ class NetSettings:
 class EvolutionSettings:
     """What one population of redundant-input networks is and how it evolves.
 
-    `legal` names the list of values that weights may take (`rinn.evolution.genes`); `epochs` counts
+    `legal` names the list of values that weights may take (`evolution/genes.py`); `epochs` counts
     generations; fitness is measured on the first `rows` training samples.
     """
 

@@ -10,11 +10,18 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from rinn.cells import quote_some
-from rinn.cohorts import TrainedNet
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
+from rinn.data.cells import quote_some
+from rinn.data.likelihoods import MIXED
+from rinn.data.problem import Problem, make_problem
+from rinn.data.records import Data
 from rinn.errors import InputError, TrainingError
-from rinn.evaluation import (
+from rinn.graphs.basics import by_role
+from rinn.graphs.compare import GraphScores, score_graph
+from rinn.graphs.protocol import PaperScores, score_protocol, truth_patterns
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.maps import NetMaps
+from rinn.nets.predict import (
     TestScores,
     find_test_losses,
     map_trained,
@@ -22,45 +29,22 @@ from rinn.evaluation import (
     score_test,
     view_net,
 )
-from rinn.graph import LatentGraph, vote_graph
-from rinn.graphs import by_role
-from rinn.knowledge import Knowledge, resolve
-from rinn.likelihoods import MIXED
-from rinn.maps import NetMaps
-from rinn.matching import GraphScores, score_graph
-from rinn.problem import Problem, make_problem
-from rinn.records import Data
-from rinn.refitting import (
-    Comparison,
-    Refit,
-    compare_losses,
-    compare_regression,
-    predict_test,
-    refit_graph,
-)
-from rinn.scoring import PaperScores, score_protocol, truth_patterns
-from rinn.search import Saver, run_search
-from rinn.selection import Selection, average_splits, select_accurate, select_nearest
-from rinn.strategies import (
-    Detected,
-    Detection,
-    Networks,
-    Strategy,
-    find_strategy,
-    plan_trials,
-)
-from rinn.structure import (
-    Effects,
-    GraphSettings,
-    Influence,
-    estimate_effects,
-    learn_graph,
-    learn_informed,
-)
-from rinn.structure.effects import REGRESSION, explain_regression
+from rinn.nets.search import Saver, run_search
+from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
+from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
+from rinn.refit.plain import compare_regression
+from rinn.strategies import find_strategy, plan_trials
+from rinn.strategies.base import Detected, Detection, Networks, Strategy
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import REGRESSION, Effects, estimate_effects, explain_regression
 from rinn.structure.heldout import make_support_test
+from rinn.structure.influence import Influence, learn_informed
+from rinn.structure.knowledge.resolve import resolve
+from rinn.structure.knowledge.sources import Knowledge
 from rinn.structure.output_edges import draw_output_edges
 from rinn.structure.outputs import find_output_causes
+from rinn.structure.records import GraphSettings
+from rinn.structure.vote import LatentGraph, vote_graph
 
 
 @dataclass(frozen=True)

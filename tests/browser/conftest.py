@@ -12,9 +12,9 @@ import pytest
 
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
 from rinn.config import RunSettings
-from rinn.graphfiles import edges_table, load_graph, write_graph
-from rinn.report import write_report
-from rinn.runs import fit_run
+from rinn.fit import fit_run
+from rinn.graphs.files import edges_table, load_graph, write_graph
+from rinn.report.html.page import write_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = (

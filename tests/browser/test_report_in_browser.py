@@ -9,10 +9,11 @@ import pytest
 
 from cohort_files import write_cohort
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
-from rinn.graphfiles import load_graph, write_graph
-from rinn.meaning.enrichment import COLUMNS
-from rinn.preparing import PrepareSettings, Sources, prepare
-from rinn.report import write_report
+from rinn.genomics.prepare.run import prepare
+from rinn.genomics.prepare.settings import PrepareSettings, Sources
+from rinn.graphs.files import load_graph, write_graph
+from rinn.report.html.page import write_report
+from rinn.structure.enrichment import COLUMNS
 
 SHOWN = """() => [...document.querySelectorAll("#graph .edge")]
   .filter((edge) => edge.getClientRects().length && edge.checkVisibility()).length"""

@@ -28,12 +28,12 @@ from fuzz_mutations import (
 )
 
 from cohort_files import write_cohort
-from genomics import write_study
+from gene_files import write_study
 from linear_run import make_table, write_linear_run
 from rinn.cli import run
 from rinn.cli.commands import app
-from rinn.export import EXPORTS
-from rinn.graphfiles import EDGE_NUMBERS, MORE_NUMBERS, load_graph, write_graph
+from rinn.graphs.export import EXPORTS
+from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, load_graph, write_graph
 
 SCORE = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
 SCORES = {

@@ -10,15 +10,17 @@ import pytest
 import rinn
 from networks import small_data, small_problem
 from rinn.config import RunSettings
-from rinn.devices import find_devices
 from rinn.errors import InputError
-from rinn.graphfiles import load_graph
-from rinn.graphs import ROLES, by_role
+from rinn.fit import fit_run
+from rinn.graphs.basics import ROLES, by_role
+from rinn.graphs.files import load_graph
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
-from rinn.runs import fit_run
-from rinn.runscores import score_path
-from rinn.simulation import make_dataset, write_simulation
-from rinn.strategies import STRATEGIES, Networks, find_strategy, plan_trials
+from rinn.runs.score import score_path
+from rinn.simulate.datasets import make_dataset
+from rinn.simulate.writing import write_simulation
+from rinn.strategies import STRATEGIES, find_strategy, plan_trials
+from rinn.strategies.base import Networks
 
 NETWORKS = [name for name, strategy in STRATEGIES.items() if isinstance(strategy, Networks)]
 OTHERS = [name for name in STRATEGIES if name not in NETWORKS]

@@ -2,9 +2,9 @@ import jax
 import numpy as np
 
 from networks import make_trials, small_problem
-from rinn.cohorts import plan_cohorts
 from rinn.config import RunSettings
-from rinn.problem import see_outputs
+from rinn.data.problem import see_outputs
+from rinn.nets.cohorts import plan_cohorts
 from rinn.strategies import plan_trials
 from rinn.strategies.dbn import BeliefTrainer
 

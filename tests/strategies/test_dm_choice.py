@@ -4,7 +4,7 @@ import pytest
 
 from networks import small_data
 from rinn.config import RunSettings
-from rinn.dm import ALPHAS_PC, ALPHAS_SOBER, Correlations
+from rinn.strategies.detect_mimic import ALPHAS_PC, ALPHAS_SOBER, Correlations
 from rinn.strategies.dm import detect_dm, find_bic
 
 

@@ -5,13 +5,13 @@ from scipy.stats import norm, t
 
 from networks import small_data
 from rinn.config import RunSettings
+from rinn.data.align import as_data
+from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.export import EXPORTS, export_graph
-from rinn.graphs import by_role, check_graph
-from rinn.matching import score_graph
-from rinn.pairing import as_data
-from rinn.records import Data
-from rinn.simulation import make_dataset
+from rinn.graphs.basics import by_role, check_graph
+from rinn.graphs.compare import score_graph
+from rinn.graphs.export import EXPORTS, export_graph
+from rinn.simulate.datasets import make_dataset
 from rinn.strategies.regression import detect_regression, draw_groups, find_groups, find_z
 
 SETTINGS = RunSettings(strategy="regression")

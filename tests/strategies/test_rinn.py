@@ -5,8 +5,8 @@ import pytest
 
 from networks import small_problem
 from rinn.config import RunSettings
+from rinn.data.problem import find_price
 from rinn.errors import InputError
-from rinn.problem import find_price
 from rinn.strategies import plan_trials
 from rinn.strategies.planning import DEFAULT_L1
 

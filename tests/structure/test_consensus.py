@@ -18,16 +18,17 @@ from linear_graphs import (
     draw_structure,
     make_effects,
 )
-from rinn.graphs import by_role, check_graph
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.structure import GraphSettings, estimate_effects, learn_graph
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.graphs.basics import by_role, check_graph
 from rinn.structure.consensus import _resolve_products as resolve_products
-from rinn.structure.consensus import from_graph, match_latents
+from rinn.structure.consensus import from_graph, learn_graph, match_latents
 from rinn.structure.consensus import test_fit as find_fit
 from rinn.structure.constants import MIN_FREQUENCY
+from rinn.structure.effects import estimate_effects
 from rinn.structure.heldout import make_support_test
 from rinn.structure.moves import remove_latent, set_edges, split_latent
+from rinn.structure.records import GraphSettings
 
 FEW = GraphSettings(bootstraps=8)
 WORDS = {"effects", "covariance", "both", "neither"}

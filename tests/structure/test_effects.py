@@ -5,16 +5,16 @@ import pytest
 from scipy.special import expit
 
 from networks import small_problem
-from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, Trial
-from rinn.confounding import CovariateTable, code_covariates
-from rinn.evaluation import predict_net
+from rinn.data.coding import code_covariates
+from rinn.data.covariates import CovariateTable
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
 from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.predict import predict_net
 from rinn.nets.redundant import Weights, draw_weights
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.structure import estimate_effects
-from rinn.structure.effects import LEVELS, ROWS, explain_regression
+from rinn.structure.effects import LEVELS, ROWS, estimate_effects, explain_regression
 from rinn.structure.effects import _move as move
 
 FAR = 50.0  # a bias that keeps a relu in its linear range

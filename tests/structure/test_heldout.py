@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from linear_graphs import make_effects
-from rinn.cohorts import TrainedNet
 from rinn.config import NetSettings, Trial
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.nets.cohorts import TrainedNet
 from rinn.nets.redundant import Weights
-from rinn.problem import make_problem
-from rinn.records import Data
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
 from rinn.structure.heldout import HeldOutTest, ProductTest, SupportTest, make_support_test

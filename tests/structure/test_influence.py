@@ -3,16 +3,14 @@ import numpy as np
 import pytest
 
 from linear_graphs import CHAIN, draw_rows, draw_structure, make_effects
-from rinn.graphs import check_graph
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.structure import (
-    GraphSettings,
-    estimate_effects,
-    learn_graph,
-    learn_informed,
-    make_prior,
-)
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.graphs.basics import check_graph
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import estimate_effects
+from rinn.structure.influence import learn_informed
+from rinn.structure.prior import make_prior
+from rinn.structure.records import GraphSettings
 
 FEW = GraphSettings(bootstraps=8)
 

@@ -4,12 +4,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rinn.graph import LatentGraph
-from rinn.problem import make_problem
-from rinn.records import Data
-from rinn.simulation import make_dataset
-from rinn.structure import GraphSettings, estimate_effects, learn_graph
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.simulate.datasets import make_dataset
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import estimate_effects
 from rinn.structure.output_edges import draw_output_edges
+from rinn.structure.records import GraphSettings
+from rinn.structure.vote import LatentGraph
 
 INPUTS = ("a", "b", "c", "d")
 OUTPUTS = ("y0", "y1", "y2", "y3", "z0", "z1", "z2")

@@ -13,11 +13,11 @@ from linear_graphs import (
     find_exact_moments,
     make_sample,
 )
-from rinn.structure import GraphSettings, find_structure, make_prior
 from rinn.structure.moves import remove_unreached
-from rinn.structure.prior import MUST, NEVER
-from rinn.structure.records import Moments
+from rinn.structure.prior import MUST, NEVER, make_prior
+from rinn.structure.records import GraphSettings, Moments
 from rinn.structure.regression import estimate_moments
+from rinn.structure.search import find_structure
 
 
 def simulate(edges, samples=400, seed=0, **changes):

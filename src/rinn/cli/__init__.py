@@ -84,7 +84,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    from rinn.terminal import make_visible
+    from rinn.runs.terminal import make_visible
 
     stop = "" if message.endswith(("?", ".")) else "."
     sys.stderr.write(f"rinn: {make_visible(message)}{stop}\n")

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from rinn.cli.datasets import simulate
-from rinn.cli.drawing import ListFigures, draw
-from rinn.cli.findings import ListFormats, check, export, report, score
-from rinn.cli.learning import demo, fit, reproduce
-from rinn.cli.preparing import prepare
-from rinn.cli.tumours import tci
-from rinn.cli.using import activity, name, similar, whatif
-from rinn.cli.viewing import view
+from rinn.cli.check import ListFormats, check, export, report, score
+from rinn.cli.draw import ListFigures, draw
+from rinn.cli.fit import demo, fit, reproduce
+from rinn.cli.prepare import prepare
+from rinn.cli.simulate import simulate
+from rinn.cli.tci import tci
+from rinn.cli.use import activity, name, similar, whatif
+from rinn.cli.view import view
 
 app = typer.Typer(
     help="Learn the hidden causal graph between known causes (X) and known effects (Y).",

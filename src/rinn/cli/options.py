@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rinn.terminal import Terminal
+from rinn.runs.terminal import Terminal
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
 Seed = Annotated[int, typer.Option(help="Decides every random choice.")]

@@ -11,22 +11,23 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from rinn.cautions import find_cautions
 from rinn.config import KEPT, RunSettings, check_device, check_number
-from rinn.confounding import match_covariates
-from rinn.devices import find_devices
+from rinn.data.align import MIN_SAMPLES, pair_tables
+from rinn.data.covariates import match_covariates
+from rinn.data.frames import find_names, match_rows
+from rinn.data.kinds import check_kinds
+from rinn.data.records import Data
+from rinn.data.scaling import find_scale
+from rinn.data.tables import Table
+from rinn.data.warnings import find_cautions
 from rinn.errors import InputError
-from rinn.frames import find_names, match_rows
-from rinn.graphs import by_role
-from rinn.kinds import check_kinds
-from rinn.knowledge import Knowledge, load_knowledge, resolve
-from rinn.pairing import MIN_SAMPLES, pair_tables
+from rinn.graphs.basics import by_role
+from rinn.nets.devices import find_devices
 from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
-from rinn.progress import TrainingProgress
-from rinn.records import Data
-from rinn.scales import find_scale
-from rinn.tables import Table
-from rinn.terminal import Terminal
+from rinn.runs.progress import TrainingProgress
+from rinn.runs.terminal import Terminal
+from rinn.structure.knowledge.resolve import resolve
+from rinn.structure.knowledge.sources import Knowledge, load_knowledge
 
 FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rinn.config import RunSettings
+from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.estimators.base import GraphEstimator
 from rinn.pipeline import Fit, fit_data
-from rinn.records import Data
 
 
 class Detector(GraphEstimator):

@@ -13,13 +13,14 @@ from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rinn.cells import quote_some
-from rinn.confounding import encode_covariates, match_covariates
+from rinn.data.cells import quote_some
+from rinn.data.coding import encode_covariates
+from rinn.data.covariates import match_covariates
 from rinn.errors import InputError
 from rinn.estimators.base import NetworkEstimator
-from rinn.evaluation import predict_samples
+from rinn.nets.predict import predict_samples
 from rinn.pipeline import Fit
-from rinn.refitting.models import run_model
+from rinn.refit.model import run_model
 
 
 class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstimator):
@@ -205,7 +206,7 @@ class RINN(Predictor):
         min_samples: with fewer samples than this, `fit` refuses; at least 10.
         verbose: show the progress of the training on stderr.
         prior: what is known of inputs and outputs by their names: a file that `rinn fit --prior`
-            takes, or what `rinn.knowledge.load_knowledge` made of several; None for nothing.
+            takes, or what `rinn.load_knowledge` made of several; None for nothing.
 
     Attributes:
         graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rinn.config import RunSettings, check_number
+from rinn.data.align import MIN_SAMPLES
 from rinn.estimators.base import FEWEST_SAMPLES, as_plain
 from rinn.estimators.detector import Detector
-from rinn.pairing import MIN_SAMPLES
 
 
 class Regression(Detector):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from rinn.config import RunSettings, Trial
+from rinn.data.problem import Problem
 from rinn.errors import InputError, suggest
-from rinn.problem import Problem
+from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.strategies.dbn import BELIEF, plan_dbn
 from rinn.strategies.dm import detect_dm
 from rinn.strategies.dnn import plan_dnn
 from rinn.strategies.esc import EVOLUTION, plan_esc
 from rinn.strategies.regression import detect_regression
 from rinn.strategies.rinn import plan_rinn
-from rinn.strategies.strategy import Detected, Detection, Networks, Strategy
 
 __all__ = [
     "STRATEGIES",

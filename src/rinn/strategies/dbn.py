@@ -10,12 +10,12 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from rinn.cohorts import Trainer, plan_cohorts
 from rinn.config import NetSettings, RunSettings, Trial
-from rinn.nets.belief import Pretraining, Stack, pretrain, unroll
+from rinn.data.problem import Problem, is_large, see_outputs
+from rinn.nets.cohorts import Trainer, plan_cohorts
 from rinn.nets.redundant import Weights
-from rinn.problem import Problem, is_large, see_outputs
-from rinn.search import Engine
+from rinn.nets.search import Engine
+from rinn.strategies.belief import Pretraining, Stack, pretrain, unroll
 from rinn.strategies.planning import (
     DEFAULT_SETS,
     MORE_SETS,

@@ -14,11 +14,17 @@ import pandas as pd
 from jaxtyping import Float
 
 from rinn.config import RunSettings
-from rinn.dm import ALPHAS_PC, ALPHAS_SOBER, Correlations, correlate, detect_from_correlations
+from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.graphs import by_role, reach
-from rinn.records import Data
-from rinn.strategies.strategy import Detected
+from rinn.graphs.basics import by_role, reach
+from rinn.strategies.base import Detected
+from rinn.strategies.detect_mimic import (
+    ALPHAS_PC,
+    ALPHAS_SOBER,
+    Correlations,
+    correlate,
+    detect_from_correlations,
+)
 
 
 def detect_dm(data: Data, settings: RunSettings) -> Detected:

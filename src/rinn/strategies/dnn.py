@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Trial
-from rinn.problem import Problem, is_large
+from rinn.data.problem import Problem, is_large
 from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from rinn.config import EvolutionSettings, RunSettings, Trial
-from rinn.evolution.populations import Evolver, plan_populations
-from rinn.problem import Problem
-from rinn.search import Engine
+from rinn.data.problem import Problem
+from rinn.nets.search import Engine
+from rinn.strategies.evolution.populations import Evolver, plan_populations
 from rinn.strategies.planning import count_sets, draw_seed, make_trials
 
 PAPER_SETS = 500

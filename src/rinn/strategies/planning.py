@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rinn.config import SPLITS, EvolutionSettings, NetSettings, RunSettings, Trial
+from rinn.data.problem import Problem, find_price
 from rinn.errors import InputError
-from rinn.problem import Problem, find_price
 
 DEFAULT_SETS = 64
 DEFAULT_STEPS = 8700  # as many as 300 epochs have with 5000 samples

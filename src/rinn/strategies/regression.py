@@ -18,10 +18,10 @@ from scipy.spatial.distance import pdist
 from scipy.stats import false_discovery_control, norm
 
 from rinn.config import RunSettings
+from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.graphs import by_role, name_latents
-from rinn.records import Data
-from rinn.strategies.strategy import Detected
+from rinn.graphs.basics import by_role, name_latents
+from rinn.strategies.base import Detected
 
 MAX_Q = 0.05
 # Jaccard overlap of the outputs of inputs in one group: of 0.5, 0.6 and so on to 0.9 the best on 12

@@ -17,8 +17,7 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
-from rinn.graph import LatentGraph
-from rinn.graphs import name_latents
+from rinn.graphs.basics import name_latents
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
 from rinn.structure.moves import remove_latent, remove_unreached, set_edges
@@ -27,6 +26,7 @@ from rinn.structure.records import GraphSettings, Moments, Structure, make_struc
 from rinn.structure.regression import estimate_moments, find_overdispersion
 from rinn.structure.score import Misfit
 from rinn.structure.search import Search, find_penalty, find_structure
+from rinn.structure.vote import LatentGraph
 
 STREAM = 29
 MIN_CANDIDATE = 0.1  # of resamples: what fewer find is not listed
@@ -82,8 +82,8 @@ def learn_graph(
         >>> x = rng.normal(size=(500, 2))
         >>> hidden = x.sum(axis=1) + rng.normal(size=500)
         >>> y = hidden[:, None] + rng.normal(size=(500, 3))
-        >>> from rinn.problem import make_problem
-        >>> from rinn.records import Data
+        >>> from rinn.data.problem import make_problem
+        >>> from rinn.data.records import Data
         >>> from rinn.structure.effects import estimate_effects
         >>> effects = estimate_effects(make_problem(Data(x, y, ("a", "b"), ("u", "v", "w"))))
         >>> found = learn_graph(effects, ("a", "b"), ("u", "v", "w"))

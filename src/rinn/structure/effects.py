@@ -19,18 +19,13 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
-from rinn.cohorts import TrainedNet
-from rinn.confounding.directions import find_basis
-from rinn.evaluation import predict_net
-from rinn.problem import MANY_INPUTS, Problem, add_offset, is_large
+from rinn.data.directions import find_basis
+from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.predict import predict_net
 from rinn.structure import constants as c
 from rinn.structure.records import Moments
-from rinn.structure.regression import (
-    Sample,
-    add_products,
-    count_inputs,
-    estimate_moments,
-)
+from rinn.structure.regression import Sample, add_products, count_inputs, estimate_moments
 
 NETWORK, REGRESSION, CORRECTED = "network", "regression", "corrected"
 ROWS = 256  # samples at which inputs of networks are moved
@@ -91,8 +86,8 @@ def estimate_effects(
         The effects.
 
     Example:
-        >>> from rinn.problem import make_problem
-        >>> from rinn.records import Data
+        >>> from rinn.data.problem import make_problem
+        >>> from rinn.data.records import Data
         >>> x = np.random.default_rng(0).normal(size=(1000, 2))
         >>> noise = np.random.default_rng(1).normal(size=(1000, 1))
         >>> data = Data(x, x[:, :1] + noise, ("a", "b"), ("y",))

@@ -20,11 +20,11 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy import stats
 
-from rinn.cohorts import TrainedNet
-from rinn.evaluation import on_cpu, predict_net
+from rinn.data.problem import Problem, add_offset
 from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.predict import on_cpu, predict_net
 from rinn.nets.redundant import Weights
-from rinn.problem import Problem, add_offset
 from rinn.structure.regression import Sample, can_add_products, count_inputs
 from rinn.structure.settest import SetTest, make_set_test
 

@@ -9,14 +9,14 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from rinn.cells import quote
-from rinn.graph import LatentGraph
+from rinn.data.cells import quote
 from rinn.structure.consensus import Reading, read_resamples
 from rinn.structure.constants import MIN_OVERLAP
 from rinn.structure.effects import Effects
 from rinn.structure.prior import MUST, Prior
 from rinn.structure.records import GraphSettings
 from rinn.structure.search import find_penalty
+from rinn.structure.vote import LatentGraph
 
 AGAINST = 3.0  # log odds: the data speak clearly against what was said
 MOST_LISTED = 200

@@ -24,8 +24,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import optimize, stats
 
-from rinn.graph import LatentGraph
-from rinn.graphs import by_role, name_latents
+from rinn.graphs.basics import by_role, name_latents
 from rinn.structure.outputs import (
     CLEAR,
     VANISHES,
@@ -36,6 +35,7 @@ from rinn.structure.outputs import (
 )
 from rinn.structure.records import GraphSettings
 from rinn.structure.regression import Sample
+from rinn.structure.vote import LatentGraph
 
 # Of an effect that is left, at the upper end of its confidence interval. Set on random graphs from
 # 500 on: 12 with five edges between outputs each, where 18 edges were drawn, all of them right, and
@@ -90,8 +90,8 @@ def draw_output_edges(
         both effects are clear and the share that is left is small. Latents are numbered anew.
 
     Example:
-        >>> from rinn.problem import make_problem
-        >>> from rinn.records import Data
+        >>> from rinn.data.problem import make_problem
+        >>> from rinn.data.records import Data
         >>> from rinn.structure.consensus import learn_graph
         >>> from rinn.structure.effects import estimate_effects
         >>> rng = np.random.default_rng(0)

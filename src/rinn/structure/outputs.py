@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from rinn.cells import quote, quote_some
+from rinn.data.cells import quote, quote_some
 from rinn.structure.constants import SAMPLES_PER_INPUT
 from rinn.structure.effects import Effects
 from rinn.structure.regression import Sample
@@ -47,8 +47,8 @@ def find_output_causes(
         One sentence for each such latent; none with fewer than three samples for each input.
 
     Example:
-        >>> from rinn.problem import make_problem
-        >>> from rinn.records import Data
+        >>> from rinn.data.problem import make_problem
+        >>> from rinn.data.records import Data
         >>> from rinn.structure.effects import estimate_effects
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=(1000, 2))

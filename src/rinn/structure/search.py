@@ -16,12 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from rinn.structure import constants as c
-from rinn.structure.candidates import (
-    find_groups,
-    propose_inserts,
-    propose_merges,
-    propose_splits,
-)
+from rinn.structure.candidates import find_groups, propose_inserts, propose_merges, propose_splits
 from rinn.structure.moves import (
     contract_latent,
     insert_latent,

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from scipy import stats
 from scipy.special import gammaln
 
-from rinn.confounding.directions import project
-from rinn.problem import Problem
+from rinn.data.directions import project
+from rinn.data.problem import Problem
 
 PERMUTATIONS = 1000
 BATCH = 250  # permutations at a time

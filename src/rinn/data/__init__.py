@@ -1,0 +1,1 @@
+"""Tables to numbers: text, cells, ids, kinds, covariates, scales, splits."""

@@ -1,0 +1,195 @@
+"""The outputs by the covariates alone: a generalised linear model of each output.
+
+Least squares for outputs that are numbers, logistic and log-linear regression with a small ridge
+for zeros and ones and for counts (Nelder, Wedderburn 1972: Generalized Linear Models).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.special import expit
+
+from rinn.data.likelihoods import BINARY, COUNT, NUMBER, Likelihood
+
+RIDGE = 0.1  # on log odds and rates: keeps those of a level without a single 0 or 1 finite
+MOST_LOG = 30.0  # of a mean count
+MOST_STEPS, HALVINGS, CLOSE = 50, 20, 1e-10
+
+
+@dataclass(frozen=True)
+class CovariateModel:
+    """Coefficients of the covariates' columns, the intercept first, and their standard errors."""
+
+    coefficients: Float[np.ndarray, "column+1 output"]
+    errors: Float[np.ndarray, "column+1 output"]
+
+    def predict(self, z: Float[np.ndarray, "sample column"]) -> Float[np.ndarray, "sample output"]:
+        """The outputs that are expected, in the networks' units: binary ones as log odds."""
+        return self.coefficients[0] + z @ self.coefficients[1:]
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """What covariates say of the outputs before any network does.
+
+    `offset` is added to what the networks of a split give, and is in their units: log odds, or
+    standard deviations. It is fitted on the training samples of the split alone. `expected` are
+    the outputs that it lets expect, chances in place of log odds.
+    """
+
+    design: Float[np.ndarray, "column sample"]
+    models: tuple[CovariateModel, ...]
+    offset: Float[np.ndarray, "split output sample"]
+    expected: Float[np.ndarray, "split output sample"]
+
+
+def fit_adjustment(
+    values: Float[np.ndarray, "sample column"],
+    y: Float[np.ndarray, "output sample"],
+    likelihood: Likelihood,
+    trains: Sequence[np.ndarray],
+    known: Bool[np.ndarray, "output sample"] | None = None,
+) -> Adjustment:
+    """Fit the outputs by the covariates on the training samples of each split.
+
+    Args:
+        values: coded covariates of all samples.
+        y: outputs of all samples in the networks' units.
+        likelihood: how each output is modelled.
+        trains: row numbers of the training samples of each split.
+        known: which outputs were measured; None for all.
+
+    Returns:
+        Models and offsets.
+    """
+    models = []
+    for rows in trains:
+        seen = None if known is None else known[:, rows].T
+        models.append(fit_covariates(values[rows], y[:, rows].T, likelihood, seen))
+    offset = np.stack([model.predict(values).T for model in models]).astype(np.float32)
+    expected = likelihood.expect(offset.astype(np.float64))
+    return Adjustment(np.ascontiguousarray(values.T), tuple(models), offset, expected)
+
+
+def fit_covariates(
+    z: Float[np.ndarray, "sample column"],
+    y: Float[np.ndarray, "sample output"],
+    likelihood: Likelihood,
+    known: Bool[np.ndarray, "sample output"] | None = None,
+) -> CovariateModel:
+    """Fit each output by the covariates.
+
+    Numbers: the b of least |y - b0 - z b|^2. Zeros and ones, and counts: the b of least
+    -log P(y | b0 + z b) + 0.05 |b|^2, found by Newton's steps. Errors of counts follow their
+    dispersion.
+
+    Args:
+        z: coded covariates.
+        y: the outputs in the networks' units.
+        likelihood: how each output is modelled.
+        known: which outputs were measured; None for all.
+
+    Returns:
+        Coefficients and standard errors in the networks' units; both are 0 for a level that none of
+        these samples has.
+
+    Example:
+        >>> from rinn.data.scaling import Scale
+        >>> numbers = Likelihood("mse", ("number",), Scale(np.zeros(1), np.ones(1)), np.zeros(1))
+        >>> z = np.array([[0.0], [0.0], [1.0], [1.0]])
+        >>> y = np.array([[1.0], [3.0], [6.0], [8.0]])
+        >>> fit_covariates(z, y, numbers).coefficients.round(6)
+        array([[2.],
+               [5.]])
+    """
+    design = np.column_stack([np.ones(len(z)), np.asarray(z, np.float64)])
+    y = np.asarray(y, np.float64)
+    if likelihood.loss == "mse" and known is None:
+        return _fit_lines(design, y)
+    link, parts = likelihood.link, []
+    for o, kind in enumerate(likelihood.kinds):
+        rows = slice(None) if known is None else known[:, o]
+        if kind == NUMBER:
+            line = _fit_lines(design[rows], y[rows, o, None])
+            parts.append((line.coefficients[:, 0], line.errors[:, 0]))
+            continue
+        values = y[rows, o]
+        if likelihood.loss != "bce":
+            values = np.round(values * likelihood.scale.spread[o] + likelihood.scale.centre[o])
+        b, errors = _fit_curve(design[rows], values, CURVES[kind])
+        b[0] -= link.centre[o]
+        parts.append((b / link.spread[o], errors / link.spread[o]))
+    return CovariateModel(*(np.stack(part, axis=1) for part in zip(*parts, strict=True)))
+
+
+def _fit_lines(
+    design: Float[np.ndarray, "sample column"], y: Float[np.ndarray, "sample output"]
+) -> CovariateModel:
+    coefficients, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    left = ((y - design @ coefficients) ** 2).sum(axis=0) / max(len(y) - int(rank), 1)  # [output]
+    spread = np.diag(np.linalg.pinv(design.T @ design, hermitian=True))
+    return CovariateModel(coefficients, np.sqrt(np.outer(np.maximum(spread, 0), left)))
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A family of the regression: mean, its slope, the log of the normaliser, and dispersion."""
+
+    mean: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]  # of the mean, as a function of it
+    normaliser: Callable[[np.ndarray], np.ndarray]
+    is_dispersed: bool
+
+
+def _bounded_exp(z: np.ndarray) -> np.ndarray:
+    return np.exp(np.minimum(z, MOST_LOG))
+
+
+def _softplus(z: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, z)
+
+
+CURVES = {
+    BINARY: _Curve(expit, lambda p: p * (1 - p), _softplus, False),
+    COUNT: _Curve(_bounded_exp, lambda mean: mean, _bounded_exp, True),
+}
+
+
+def _fit_curve(
+    design: Float[np.ndarray, "sample column"], y: Float[np.ndarray, " sample"], curve: _Curve
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and standard errors of one logistic or log-linear regression."""
+    ridge = RIDGE * np.eye(design.shape[1])
+    b = np.zeros(design.shape[1])
+    if curve.is_dispersed:
+        b[0] = np.log(max(float(y.mean()), 0.01))  # from 0, large counts would take long
+
+    def find_cost(b: np.ndarray) -> float:
+        z = design @ b
+        return float((curve.normaliser(z) - y * z).sum() + RIDGE / 2 * b @ b)
+
+    cost = find_cost(b)
+    for _ in range(MOST_STEPS):
+        p = curve.mean(design @ b)
+        curvature = design.T @ (design * curve.slope(p)[:, None]) + ridge
+        step = np.linalg.solve(curvature, design.T @ (y - p) - RIDGE * b)
+        for _ in range(HALVINGS):
+            new = find_cost(b + step)
+            if new <= cost:
+                break
+            step = step / 2
+        b, gained, cost = b + step, cost - new, new
+        if gained < CLOSE * (1 + abs(cost)):
+            break
+    p = curve.mean(design @ b)
+    curvature = design.T @ (design * curve.slope(p)[:, None]) + ridge
+    errors = np.sqrt(np.diag(np.linalg.inv(curvature)))
+    if curve.is_dispersed:
+        chi = ((y - p) ** 2 / np.maximum(p, 1e-12)).sum() / max(len(y) - design.shape[1], 1)
+        errors = errors * np.sqrt(max(chi, 1.0))
+    known = (design != 0).any(axis=0)
+    return b, np.where(known, errors, 0.0)

@@ -1,0 +1,159 @@
+"""Gene sets from a GMT file: one set on each line, its name, a description, and its genes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from rinn.data.cells import quote
+from rinn.data.lines import Lines
+from rinn.data.log import Account, Entry, note_some
+from rinn.errors import InputError
+
+EXAMPLES = 3
+_WEIGHTED = re.compile(r"(?P<gene>[^,]+),-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class GeneSets:
+    """Named sets of genes.
+
+    Attributes:
+        sets: the genes of each set, in the order of the file; where only some genes were asked
+            for, those of them.
+        sizes: how many genes each set has in the file.
+        descriptions: the second field of each line.
+        account: what was read, dropped and mended.
+        examples: a few genes of the file, whether asked for or not.
+    """
+
+    sets: dict[str, frozenset[str]]
+    sizes: dict[str, int]
+    descriptions: dict[str, str]
+    account: Account
+    examples: tuple[str, ...] = ()
+
+    @property
+    def genes(self) -> frozenset[str]:
+        """All genes that are in some set."""
+        return frozenset().union(*self.sets.values())
+
+
+def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = None) -> GeneSets:
+    r"""Read gene sets, line by line, plain or gzip.
+
+    Names are text and nothing else. Empty lines and lines that begin with # are left out, and so
+    are sets without a gene. A gene that a line repeats counts once; of `TP53,1.0`, as some
+    collections write a gene with its weight, the gene is kept. A set that is there twice with the
+    same genes is kept once.
+
+    Args:
+        path: the file: set name, description and genes, separated by tabs.
+        genes: keep these genes only, so that a large file needs little memory.
+
+    Returns:
+        The sets.
+
+    Raises:
+        InputError: the file cannot be read, a line has no name or too few fields, a name stands
+            for two different sets, or there is no set at all.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "sets.gmt"
+        >>> _ = path.write_text("CYCLE\tfrom a book\tCDK1\tCCNB1\nP53\t\tTP53\tCDKN1A\tTP53\n")
+        >>> found = load_gmt(path)
+        >>> list(found.sets), sorted(found.sets["P53"])
+        (['CYCLE', 'P53'], ['CDKN1A', 'TP53'])
+    """
+    lines, tally = Lines(path, "GMT"), _Tally()
+    wanted = None if genes is None else frozenset(genes)
+    sets: dict[str, frozenset[str]] = {}
+    descriptions: dict[str, str] = {}
+    examples: list[str] = []
+    for name, about, found in _read_sets(lines, tally):
+        if not found:
+            tally.empty.append(name)
+        elif name in tally.prints:
+            _check_same(lines, tally, name, found)
+        else:
+            tally.prints[name] = lines.number, len(found), hash(found)
+            sets[name] = found if wanted is None else found & wanted
+            descriptions[name] = about
+            examples += sorted(found)[: EXAMPLES - len(examples)]
+    if not sets:
+        raise InputError(
+            f"{lines.source} must hold at least one set of genes, but it has none; each line is a "
+            f"set name, a description and genes, separated by tabs"
+        )
+    sizes = {name: tally.prints[name][1] for name in sets}
+    account = Account(str(lines.path), "GMT", tuple(_list_entries(lines, tally, len(sets))))
+    return GeneSets(sets, sizes, descriptions, account, tuple(examples))
+
+
+@dataclass
+class _Tally:
+    """What happened on the way; of each set its line, size and a fingerprint of its genes."""
+
+    prints: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    skipped: int = 0
+    weighted: int = 0
+    repeated: int = 0
+
+
+def _read_sets(lines: Lines, tally: _Tally) -> Iterator[tuple[str, str, frozenset[str]]]:
+    shared: dict[str, str] = {}  # each gene once in memory, however many sets it is in
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            tally.skipped += 1
+            continue
+        fields = line.split("\t")
+        name = fields[0].strip()
+        if not name:
+            raise lines.reject("have a set name on each line", "has none", "name or remove it")
+        if len(fields) < 2:
+            raise lines.reject(
+                "have a set name, a description and genes on each line, separated by tabs",
+                f"has no tab ({quote(name)})",
+                "save the file with tabs",
+            )
+        genes = [text for text in map(str.strip, fields[2:]) if text]
+        found = frozenset(_clean(gene, tally) for gene in genes)
+        tally.repeated += len(genes) - len(found)
+        yield name, fields[1].strip(), frozenset(shared.setdefault(gene, gene) for gene in found)
+
+
+def _clean(gene: str, tally: _Tally) -> str:
+    """Cut the weight off a gene."""
+    if "," in gene and (match := _WEIGHTED.fullmatch(gene)):
+        tally.weighted += 1
+        return match["gene"].strip()
+    return gene
+
+
+def _check_same(lines: Lines, tally: _Tally, name: str, found: frozenset[str]) -> None:
+    first, size, fingerprint = tally.prints[name]
+    if (len(found), hash(found)) != (size, fingerprint):
+        raise lines.reject(
+            "have each set name once",
+            f"has {quote(name)} again, with other genes than line {first}",
+            "rename or remove one of the two",
+        )
+    tally.twice.append(name)
+
+
+def _list_entries(lines: Lines, tally: _Tally, count: int) -> Iterator[Entry]:
+    yield Entry("read", "sets", count, "with at least one gene")
+    yield from note_some("dropped", "sets", "no genes", tally.empty)
+    yield from note_some("merged", "sets", "there twice with the same genes", tally.twice)
+    if tally.skipped:
+        yield Entry("dropped", "lines", tally.skipped, "empty, or begin with #")
+    if tally.repeated:
+        yield Entry("merged", "genes", tally.repeated, "repeated within their set")
+    if tally.weighted:
+        yield Entry("repaired", "genes", tally.weighted, "what follows the comma is cut off")
+    yield from lines.entries

@@ -1,0 +1,216 @@
+"""How each output is modelled: as a number, as 0 or 1, or as a count; losses and units follow.
+
+Networks give numbers around 0. For a number that is its distance from the mean in standard
+deviations; for 0 and 1 a logistic function follows, for counts the exponential (Nelder, Wedderburn
+1972: Generalized Linear Models). Where outputs of several kinds are learnt together, each is
+scaled so that close to its mean one unit moves it by one standard deviation and its loss bends as
+that of a number does: one range of L1 rates then fits all. A count's loss is divided by its
+dispersion, the variance over the mean, so that counts more scattered than Poisson's have no more
+say than others (Wedderburn 1974: Quasi-likelihood functions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.special import expit
+
+from rinn.data.scaling import Scale
+
+NUMBER, BINARY, COUNT = "number", "binary", "count"
+KINDS = (NUMBER, BINARY, COUNT)
+MIXED = "mixed"
+BEYOND = 1.0  # of the logarithm: how far above the largest count the exponential stays one
+
+
+class Units(NamedTuple):
+    """What a compiled program must know of the outputs.
+
+    `spread` alone is needed where all of them are numbers, or all 0 or 1. `kind` is a place in
+    `KINDS`; `mean` and `spread` are in the user's units; `top` is the logarithm of how far above
+    its mean a count may be expected to lie.
+    """
+
+    spread: Float[Any, " output"]
+    kind: Any = None  # [output], as the others
+    mean: Any = None
+    top: Any = None
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How the outputs of a run are modelled.
+
+    Attributes:
+        loss: "mse" where all are numbers, "bce" where all are 0 or 1, else "mixed".
+        kinds: of each output, one of `KINDS`.
+        scale: from the user's units to those in which losses are measured.
+        top: see `Units`; zeros where nothing is counted.
+    """
+
+    loss: str
+    kinds: tuple[str, ...]
+    scale: Scale
+    top: Float[np.ndarray, " output"]
+
+    @property
+    def link(self) -> Scale:
+        """From what networks give to the linear scale of an output: units, log odds, log counts."""
+        centre, spread = self.scale.centre, self.scale.spread
+        if self.loss != MIXED:
+            return self.scale
+        binary, counted = self.find(BINARY), self.find(COUNT)
+        p = np.where(binary, centre, 0.5)
+        mean = np.where(counted, centre, 1.0)
+        centre = np.where(binary, np.log(p / (1 - p)), np.where(counted, np.log(mean), centre))
+        return Scale(centre, np.where(binary, 1 / spread, np.where(counted, spread / mean, spread)))
+
+    def find(self, kind: str) -> np.ndarray:
+        """Which outputs are of a kind."""
+        return np.array([own == kind for own in self.kinds], bool)
+
+    def make_units(self) -> Units:
+        """What the compiled programs need, in single precision."""
+        spread = self.scale.spread.astype(np.float32)
+        if self.loss != MIXED:
+            return Units(spread)
+        mean, top = self.scale.centre.astype(np.float32), self.top.astype(np.float32)
+        return Units(spread, self._codes, mean, top)
+
+    def measure(
+        self, raw: Float[np.ndarray, "output sample"], y: Float[np.ndarray, "output sample"]
+    ) -> Float[np.ndarray, "output sample"]:
+        """The loss of each output and sample.
+
+        Args:
+            raw: what networks give.
+            y: what was observed, by `scale`.
+
+        Returns:
+            Squared errors, cross-entropies, or deviances: twice the log likelihood that is
+            missing to a perfect prediction, over the dispersion.
+
+        Example:
+            >>> scale = Scale(np.array([4.0]), np.array([2.0]))
+            >>> counts = Likelihood("mixed", ("count",), scale, np.array([1.0]))
+            >>> counts.measure(np.zeros((1, 3)), np.array([[-2.0, 0.0, 1.0]])).round(3)
+            array([[8.   , 0.   , 0.866]])
+        """
+        if self.loss == "mse":
+            return (raw - y) ** 2
+        if self.loss == "bce":
+            return np.logaddexp(0, raw) - y * raw
+        units = Units(self.scale.spread, self._codes, self.scale.centre, self.top)
+        return np.asarray(_measure_mixed(np, raw, y, units))
+
+    def expect(
+        self, raw: Float[np.ndarray, "*any output sample"]
+    ) -> Float[np.ndarray, "*any output sample"]:
+        """The mean of each output by what networks give, in the units of `scale`."""
+        if self.loss == "mse":
+            return raw
+        found = np.swapaxes(self.to_units(np.swapaxes(raw, -1, -2)), -1, -2)
+        if self.loss == "bce":
+            return found
+        return (found - self.scale.centre[:, None]) / self.scale.spread[:, None]
+
+    def to_units(
+        self, raw: Float[np.ndarray, "*any sample output"]
+    ) -> Float[np.ndarray, "*any sample output"]:
+        """The mean of each output in the user's units: values, probabilities of a 1, mean counts.
+
+        Example:
+            >>> scale = Scale(np.array([0.2, 5.0]), np.array([0.4, 2.0]))
+            >>> two = Likelihood("mixed", ("binary", "number"), scale, np.zeros(2))
+            >>> two.to_units(np.zeros((1, 2)))
+            array([[0.2, 5. ]])
+        """
+        found = np.array(self.link.undo(raw))
+        binary, counted = self.find(BINARY), self.find(COUNT)
+        if binary.any():
+            found[..., binary] = expit(found[..., binary])
+        if counted.any():
+            most = np.log(self.scale.centre[counted]) + self.top[counted]
+            found[..., counted] = _bend(np, found[..., counted], most)
+        return found
+
+    @property
+    def _codes(self) -> np.ndarray:
+        return np.array([KINDS.index(own) for own in self.kinds], np.int32)
+
+
+def make_likelihood(
+    kinds: Sequence[str], y: Float[np.ndarray, "sample output"], scale: Scale
+) -> Likelihood:
+    """Choose how outputs are modelled.
+
+    Args:
+        kinds: of each output.
+        y: the samples outside the test set, in the user's units, NaN where unknown.
+        scale: mean and standard deviation of these.
+
+    Returns:
+        The likelihood. Zeros and ones are left as they are where there is nothing else.
+    """
+    none = np.zeros(len(kinds))
+    if set(kinds) == {NUMBER}:
+        return Likelihood("mse", tuple(kinds), scale, none)
+    if set(kinds) == {BINARY}:
+        return Likelihood("bce", tuple(kinds), Scale(none, np.ones(len(kinds))), none)
+    binary, counted = (np.array([own == kind for own in kinds]) for kind in (BINARY, COUNT))
+    # An output may show a single value outside the test set: keep its chance and mean inside.
+    least = 1 / (2 * len(y))
+    p = np.clip(scale.centre, least, 1 - least)
+    mean = np.maximum(scale.centre, least)
+    varies = np.nanmin(y, axis=0) < np.nanmax(y, axis=0)
+    centre = np.where(binary, p, np.where(counted, mean, scale.centre))
+    spread = np.where(varies, scale.spread, np.sqrt(mean))
+    spread = np.where(binary, np.sqrt(p * (1 - p)), np.where(counted, spread, scale.spread))
+    ratio = np.maximum(np.nanmax(y, axis=0) / np.where(counted, mean, 1.0), 1.0)
+    top = np.where(counted, np.log(ratio) + BEYOND, 0.0)
+    return Likelihood(MIXED, tuple(kinds), Scale(centre, spread), top)
+
+
+def measure_losses(
+    loss: str,
+    raw: Float[Array, "output sample"],
+    y: Float[Array, "output sample"],
+    units: Units,
+) -> Float[Array, "output sample"]:
+    """What `Likelihood.measure` does, within a compiled program."""
+    if loss == "mse":
+        return (raw - y) ** 2
+    if loss == "bce":
+        return jax.nn.softplus(raw) - y * raw
+    return jnp.asarray(_measure_mixed(jnp, raw, y, units))
+
+
+def _measure_mixed(xp: Any, raw: Any, y: Any, units: Units) -> Any:
+    """Deviances of outputs of several kinds; all are computed, and each output has its own.
+
+    With d = c o, where o is what the network gives and c the spread over the mean, a count of r
+    times its mean has the deviance 2 (exp(d) - r d - r + r log r) mean; the dispersion is c^2 mean.
+    """
+    kind, mean = units.kind[:, None], units.mean[:, None]
+    spread, top = units.spread[:, None], units.top[:, None]
+    binary, counted = kind == KINDS.index(BINARY), kind == KINDS.index(COUNT)
+    p = xp.where(binary, mean, 0.5)
+    odds = xp.log(p / (1 - p)) + raw / xp.where(binary, spread, 1.0)
+    entropy = xp.logaddexp(odds, 0.0) - (mean + spread * y) * odds
+    c = xp.where(counted, spread / xp.where(counted, mean, 1.0), 1.0)
+    r = xp.maximum(1 + c * y, 0.0)
+    least = 1 - r + r * xp.log(xp.where(r > 0, r, 1.0))
+    deviance = (_bend(xp, c * raw, top) - 1 - r * c * raw + least) / c**2
+    squares = (raw - y) ** 2
+    return xp.where(binary, 2 * entropy, xp.where(counted, 2 * deviance, squares))
+
+
+def _bend(xp: Any, d: Any, top: Any) -> Any:
+    """The exponential up to `top`, and from there on its tangent: slopes stay finite."""
+    return xp.exp(xp.minimum(d, top)) * (1 + xp.maximum(d - top, 0.0))

@@ -1,0 +1,1 @@
+"""Cancer genomics: readers of its formats, tables for a fit, TCI."""

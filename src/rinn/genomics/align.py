@@ -1,0 +1,208 @@
+"""The same tumours in several tables: matched by sample, then by patient, one for each patient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from rinn.data.log import Account, Entry, Reading, note_some
+from rinn.errors import InputError
+from rinn.genomics.barcodes import Barcode, parse_barcode
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Tables with the same rows.
+
+    `tables` has the tables by name, each with the same index: the sample where all tables have the
+    same one, else the patient. `levels` says for each row "sample" or "patient". `sources` says
+    which row of each table it was.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    levels: pd.Series
+    sources: pd.DataFrame
+    account: Account
+
+
+@dataclass(frozen=True)
+class _Pick:
+    """The rows that stand for one tumour: the id of each table's row."""
+
+    name: str
+    level: str
+    rows: tuple[str, ...]
+
+
+def match_readings(
+    tables: Mapping[str, Reading | pd.DataFrame], *, one_per_patient: bool = True
+) -> Matched:
+    """Bring several tables to the same tumours in the same order.
+
+    Normals are left out. For each patient that every table has, the sample is taken that every
+    table has; of several the one with the lowest code (primary before metastasis). Where no sample
+    is in every table, each table gives its own first sample of that patient, and the match is
+    called one by patient. A table with patient ids only matches any sample.
+
+    Args:
+        tables: readings, or tables with barcodes in their index, each with a name.
+        one_per_patient: False keeps each sample that is in every table.
+
+    Returns:
+        The tables with the same rows, in the order of the first table, and the account.
+
+    Raises:
+        InputError: there are no tables, one repeats an id, or no patient is in all of them.
+
+    Example:
+        >>> x = pd.DataFrame({"TP53": [1, 0]}, index=["TCGA-02-0001", "TCGA-02-0003"])
+        >>> y = pd.DataFrame({"EGFR": [2.5, 1.5]}, index=["TCGA.02.0001.01A", "TCGA.02.0007.01A"])
+        >>> matched = match_readings({"X": x, "Y": y})
+        >>> matched.tables["Y"].to_dict("index"), matched.levels.to_dict()
+        ({'TCGA-02-0001': {'EGFR': 2.5}}, {'TCGA-02-0001': 'patient'})
+    """
+    if not tables:
+        raise InputError("tables must hold at least one table, but is empty; give X and Y")
+    frames = {
+        name: each.table if isinstance(each, Reading) else each for name, each in tables.items()
+    }
+    groups = {name: _group(frame, name) for name, frame in frames.items()}
+    shared = [
+        patient
+        for patient in next(iter(groups.values()))
+        if all(patient in group for group in groups.values())
+    ]
+    if not shared:
+        firsts = ", ".join(
+            f"{name} has {frame.index[0]!r}" for name, frame in frames.items() if len(frame)
+        )
+        raise InputError(
+            f"tables must share patients, but none is in all of {', '.join(frames)} ({firsts}); "
+            f"write the sample ids alike"
+        )
+    picks: list[_Pick] = []
+    others: list[str] = []
+    for patient in shared:
+        found = _pick([group[patient] for group in groups.values()])
+        picks += found[:1] if one_per_patient else found
+        others += [pick.name for pick in found[1:]] if one_per_patient else []
+    return _take(tables, frames, groups, picks, others)
+
+
+def split_normals(reading: Reading) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Part a table into tumours and normals, by the codes of its barcodes.
+
+    Args:
+        reading: any reading.
+
+    Returns:
+        The rows of tumours (and of ids without a code), and those of normals.
+
+    Example:
+        >>> table = pd.DataFrame({"TP53": [1.0, 2.0]}, index=["TCGA-02-0001-01", "TCGA-02-0001-11"])
+        >>> tumours, normals = split_normals(Reading(table, Account("x", "table"), "expression"))
+        >>> len(tumours), list(normals.index)
+        (1, ['TCGA-02-0001-11'])
+    """
+    flags = [parse_barcode(str(name)).is_normal for name in reading.table.index]
+    is_normal = pd.Series(flags, index=reading.table.index, dtype=bool).to_numpy()
+    return reading.table.loc[~is_normal], reading.table.loc[is_normal]
+
+
+def _group(frame: pd.DataFrame, name: str) -> dict[str, list[Barcode]]:
+    """The tumour rows of each patient, the one to prefer first."""
+    if isinstance(frame.index, pd.RangeIndex) or not frame.index.is_unique:
+        raise InputError(
+            f"{name} must have each sample once, with barcodes in its index, but has not; set the "
+            f"index to the sample ids"
+        )
+    groups: dict[str, list[Barcode]] = {}
+    for text in frame.index:
+        barcode = parse_barcode(str(text))
+        if not barcode.is_normal:
+            groups.setdefault(barcode.patient, []).append(barcode)
+    return {patient: sorted(group, key=lambda each: each.rank) for patient, group in groups.items()}
+
+
+def _pick(candidates: list[list[Barcode]]) -> list[_Pick]:
+    """The tumours of one patient: by sample where a sample is in every table, else by patient."""
+    exact = [group for group in candidates if not all(each.is_patient for each in group)]
+    if len(exact) == len(candidates):
+        common = set.intersection(*({each.sample for each in group} for group in exact))
+        samples = [each.sample for each in exact[0] if each.sample in common]
+        picks = []
+        for sample in dict.fromkeys(samples):
+            rows = [next(each for each in group if each.sample == sample) for group in exact]
+            picks.append(_Pick(sample, "sample", tuple(each.text for each in rows)))
+        if picks:
+            return picks
+    elif not exact:
+        rows = [group[0] for group in candidates]
+        return [_Pick(rows[0].patient, "sample", tuple(each.text for each in rows))]
+    rows = _choose_by_patient(candidates, exact)
+    return [_Pick(rows[0].patient, "patient", tuple(each.text for each in rows))]
+
+
+def _choose_by_patient(
+    candidates: list[list[Barcode]], exact: list[list[Barcode]]
+) -> list[Barcode]:
+    """One row of each table; the same sample in those that know samples, where that is possible."""
+    common = set.intersection(*({each.sample for each in group} for group in exact))
+    best = next((each.sample for each in exact[0] if each.sample in common), None)
+    return [next((each for each in group if each.sample == best), group[0]) for group in candidates]
+
+
+def _take(
+    tables: Mapping[str, Reading | pd.DataFrame],
+    frames: Mapping[str, pd.DataFrame],
+    groups: Mapping[str, Mapping[str, list[Barcode]]],
+    picks: list[_Pick],
+    others: list[str],
+) -> Matched:
+    """Cut the tables to the tumours, and write the account."""
+    index = pd.Index([pick.name for pick in picks], name="sample")
+    sources = pd.DataFrame([pick.rows for pick in picks], index=index, columns=list(frames))
+    cut = {}
+    for name, frame in frames.items():
+        labels = {parse_barcode(str(label)).text: row for row, label in enumerate(frame.index)}
+        rows = [labels[text] for text in sources[name]]
+        cut[name] = frame.iloc[rows].set_axis(index, axis=0)
+    levels = pd.Series([pick.level for pick in picks], index=index, name="level", dtype=object)
+    by_patient = [pick for pick in picks if pick.level == "patient"]
+    entries = [
+        Entry("read", "samples", len(picks), f"tumours that are in all of {', '.join(frames)}")
+    ]
+    for name, frame in frames.items():
+        entries += _note_unused(name, frame, groups, tables)
+    reason = "another tumour of the same patient is kept, the one with the lowest code"
+    entries += note_some("dropped", "samples", reason, others)
+    entries += note_some(
+        "noted",
+        "samples",
+        "matched by patient only",
+        [" = ".join(pick.rows) for pick in by_patient],
+    )
+    return Matched(cut, levels, sources, Account(" and ".join(frames), "match", tuple(entries)))
+
+
+def _note_unused(
+    name: str,
+    frame: pd.DataFrame,
+    groups: Mapping[str, Mapping[str, list[Barcode]]],
+    tables: Mapping[str, Reading | pd.DataFrame],
+) -> list[Entry]:
+    """Say which rows of a table are normals, and which patients another table has not."""
+    barcodes = [parse_barcode(str(text)) for text in frame.index]
+    normals = [each.text for each in barcodes if each.is_normal]
+    entries = note_some("dropped", "samples", f"normals of {name}", normals)
+    for other, group in groups.items():
+        lost = [each.text for each in barcodes if not each.is_normal and each.patient not in group]
+        table = tables[other]
+        is_open = (
+            isinstance(table, Reading) and table.kind == "mutation" and table.sequenced is None
+        )
+        note = " (no list of sequenced samples says that they have no mutation)" if is_open else ""
+        entries += note_some("dropped", "samples", f"of {name}, not in {other}{note}", lost)
+    return entries

@@ -1,0 +1,1 @@
+"""From the files of a cancer study to X, Y and covariates that `rinn fit` takes."""

@@ -1,0 +1,205 @@
+"""What is known of the samples beside their genes: a table of text, by sample or by patient."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from rinn.data.cells import is_id_header, parse_cell, quote, quote_some
+from rinn.data.lines import Lines
+from rinn.data.log import Account, Entry, note_some
+from rinn.errors import InputError, suggest
+from rinn.genomics.barcodes import parse_barcode
+
+UNKNOWN = "unknown"
+_MISSING = frozenset(
+    {"", "na", "n/a", "nan", "none", "null", "<na>", "[not available]", "[unknown]", "unknown"}
+    | {"[not applicable]", "[not evaluated]", "not available", "--", "'--"}
+)
+
+
+def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Account]:
+    r"""Read a table of text with a header: tabs or commas, plain or gzip.
+
+    Lines that begin with # are left out, as in cBioPortal's clinical files. The column called
+    sample, barcode or the like has the ids, else the one of patients.
+
+    Args:
+        path: the file.
+
+    Returns:
+        One row per sample (or patient), all cells text, empty where nothing is known; and the
+        account.
+
+    Raises:
+        InputError: the file cannot be read, has no such column, or names a sample twice.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "clinical.tsv"
+        >>> _ = path.write_text("sample\ttissue\tage\nTCGA-02-0001-01A\tbrain\tNA\n")
+        >>> load_annotation(path)[0].to_dict("index")
+        {'TCGA-02-0001-01': {'tissue': 'brain', 'age': ''}}
+    """
+    lines = Lines(path, "--clinical")
+    rows = _split(lines)
+    header = [name.strip() for name in next(rows, [])]
+    while header and not header[-1]:
+        header.pop()
+    place = _find_ids(header, lines)
+    repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if repeated:
+        raise InputError(
+            f"{lines.source} must have unique column names, but repeats {quote_some(repeated)}; "
+            f"rename or remove the copies"
+        )
+    table: dict[str, list[str]] = {}
+    for row in rows:
+        cells = [clean_text(cell) for cell in row] + [""] * (len(header) - len(row))
+        if len(cells) > len(header) and any(cells[len(header) :]):
+            raise lines.reject(f"have {len(header)} fields", f"has {len(row)}", "mend that line")
+        name = parse_barcode(cells[place]).sample
+        if name and table.setdefault(name, cells) is not cells:
+            raise lines.reject("have each sample once", f"repeats {quote(name)}", "keep one row")
+    if not table:
+        raise InputError(f"{lines.source} must have a row for each sample, but has none; add them")
+    values = [cells[: len(header)] for cells in table.values()]
+    frame = pd.DataFrame(values, index=pd.Index(table, name="sample"), columns=header)
+    entry = Entry("read", "samples", len(frame), f"of {len(header) - 1} columns")
+    account = Account(str(path), "clinical table", (entry, *lines.entries))
+    return frame.drop(columns=header[place]), account
+
+
+def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
+    """Find a column whose name is written in any case.
+
+    Args:
+        frame: the clinical table.
+        name: what the user wrote.
+        option: how the error calls it.
+
+    Returns:
+        The name as the table has it.
+
+    Raises:
+        InputError: there is no such column.
+
+    Example:
+        >>> find_column(pd.DataFrame(columns=["SEX", "AGE"]), "sex", "--covariates")
+        'SEX'
+    """
+    names = [str(column) for column in frame.columns]
+    if name in names:
+        return name
+    found = [column for column in names if column.lower() == name.lower()]
+    if len(found) == 1:
+        return found[0]
+    listed = names if len(names) <= 12 else []
+    hint = suggest(name, names, listed=bool(listed)) or f"; it has {quote_some(names)}"
+    raise InputError(
+        f"{option} must name a column of the clinical table, but {name!r} is none{hint}"
+    )
+
+
+def clean_text(cell: str) -> str:
+    """Write a cell without space around it, and empty where it says that nothing is known.
+
+    Example:
+        >>> clean_text(" lung "), clean_text("[Not Available]")
+        ('lung', '')
+    """
+    text = " ".join(str(cell).split())
+    return "" if text.lower() in _MISSING else text
+
+
+def make_covariates(
+    annotation: pd.DataFrame, most_missing: float
+) -> tuple[pd.DataFrame | None, list[Entry]]:
+    """Make columns that a fit can take: numbers without gaps, or words.
+
+    A column of numbers has its gaps filled with the median; other gaps become 'unknown'. Columns
+    with one value, or with too many gaps, are left out.
+
+    Args:
+        annotation: the chosen columns of the tumours that are kept.
+        most_missing: share of gaps that a column may have.
+
+    Returns:
+        The columns, or None where none is left; and the entries for the account.
+
+    Example:
+        >>> table = pd.DataFrame({"sex": ["f", "m", ""], "age": ["40", "", "60"]})
+        >>> make_covariates(table, 0.5)[0].to_dict("list")
+        {'sex': ['f', 'm', 'unknown'], 'age': [40.0, 50.0, 60.0]}
+    """
+    entries: list[Entry] = []
+    columns: dict[str, pd.Series] = {}
+    for name in annotation.columns:
+        text = annotation[name].fillna("").map(clean_text)
+        gaps = int((text == "").sum())
+        label = (str(name),)
+        if gaps > most_missing * len(text):
+            reason = f"no value for {gaps:,} of {len(text):,} tumours"
+            entries += note_some("dropped", "covariates", reason, label)
+        elif text[text != ""].nunique() + bool(gaps) < 2:
+            entries += note_some("dropped", "covariates", "the same for all tumours", label)
+        else:
+            columns[str(name)], word = _fill(text)
+            if gaps:
+                reason = f"no value in {label[0]}: {word} is written"
+                entries.append(Entry("repaired", "samples", gaps, reason))
+    return (pd.DataFrame(columns) if columns else None), entries
+
+
+def _fill(text: pd.Series) -> tuple[pd.Series, str]:
+    """Numbers with the median in their gaps, or words."""
+    numbers = text.map(parse_cell)
+    if numbers.isna().sum() == (text == "").sum():  # parse_cell gives None for words
+        floats = numbers.astype(float)
+        if np.isinf(floats).any():
+            wrong = text[np.isinf(floats)].iloc[0]
+            raise InputError(
+                f"--covariates must hold finite numbers, but {text.name} has {quote(wrong)}; leave "
+                f"that cell empty"
+            )
+        middle = float(floats.median())
+        return floats.fillna(middle), f"the median {middle:g}"
+    return text.where(text != "", UNKNOWN), f"'{UNKNOWN}'"
+
+
+def _find_ids(header: list[str], lines: Lines) -> int:
+    named = [place for place, name in enumerate(header) if name and is_id_header(name)]
+    if not named and header and not header[0]:  # R and pandas leave the first name empty
+        return 0
+    if not named:
+        raise lines.reject(
+            "have a column of sample ids called sample, barcode or patient",
+            f"has {quote_some(header) or 'nothing'}",
+            "rename it",
+            line=1,
+        )
+    sampled = [place for place in named if "patient" not in header[place].lower()]
+    return (sampled or named)[0]
+
+
+def _split(lines: Lines) -> Iterator[list[str]]:
+    """Split at tabs or commas, whichever the first line that is no comment shows."""
+    rows = (line for line in lines if line.strip() and not line.startswith("#"))
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
+    if "\t" in first:
+        for line in itertools.chain([first], rows):
+            yield [cell.strip().strip('"') for cell in line.split("\t")]
+        return
+    try:
+        yield from csv.reader(itertools.chain([first], rows))
+    except csv.Error as error:
+        raise lines.reject(
+            "be a table", f"cannot be split ({error})", "look for a quote that is not closed"
+        ) from error

@@ -1,0 +1,199 @@
+"""Y: how far the expression of each gene is from what is usual, in units of the usual spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rinn.data.log import Entry, note_some
+from rinn.errors import InputError
+from rinn.genomics.prepare.alterations import DEEP
+from rinn.genomics.prepare.settings import PrepareSettings
+
+MAD_TO_SD = 1.4826  # of a normal distribution
+MOST_Z = 10.0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What tumours are compared with.
+
+    `normals` holds normal samples x genes with `normal_tissues`, or is None; `levels` the copy
+    number of the tumours, or is None.
+    """
+
+    normals: pd.DataFrame | None = None
+    normal_tissues: Sequence[str] = ()
+    levels: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """`z` is tumours x genes, NaN where there is no reference; `spread` ranks the genes.
+
+    `cis` counts for each gene the tumours in which its own copy number is altered.
+    """
+
+    z: pd.DataFrame
+    spread: pd.Series
+    cis: pd.Series
+    entries: tuple[Entry, ...]
+
+
+def find_usable(
+    tissues: pd.Series, reference: Reference, settings: PrepareSettings
+) -> tuple[pd.Series, list[Entry]]:
+    """Say which tumours have something to be compared with.
+
+    Args:
+        tissues: of the tumours.
+        reference: the normals.
+        settings: which reference, and how many samples it needs.
+
+    Returns:
+        A truth value for each tumour, and the entries for the account.
+
+    Raises:
+        InputError: there are too few normals in every tissue, or no tissue has enough samples.
+
+    Example:
+        >>> tissues = pd.Series(["lung"] * 3 + ["skin"], index=list("abcd"))
+        >>> find_usable(tissues, Reference(), PrepareSettings(least_reference=3))[0].tolist()
+        [True, True, True, False]
+    """
+    if settings.reference == "none":
+        return pd.Series(True, index=tissues.index), []
+    least = settings.least_reference
+    counts = tissues.value_counts()
+    enough = set(counts.index[counts >= least])
+    if settings.reference == "normals":
+        normals = pd.Series(reference.normal_tissues, dtype=object).value_counts()
+        served = set(normals.index[normals >= least]) & set(counts.index)
+        if not served:
+            most = int(normals.reindex(counts.index).fillna(0).max()) if len(counts) else 0
+            raise InputError(
+                f"--reference normals must have at least {least} normals of a tissue, but there "
+                f"are at most {most}; name more with --normals, or pass --reference tissue"
+            )
+        enough |= served
+    if not enough:
+        raise InputError(
+            f"a tissue must have at least {least} tumours to be compared with, but the largest, "
+            f"{counts.index[0]!r}, has {counts.iloc[0]}; pool tissues in the clinical table, or "
+            f"lower --least-reference"
+        )
+    usable = tissues.isin(enough)
+    reason = f"their tissue has fewer than {least} samples to be compared with"
+    lost = [f"{name} ({tissues[name]})" for name in tissues.index[~usable]]
+    return usable, note_some("dropped", "samples", reason, lost)
+
+
+def score_expression(
+    expression: pd.DataFrame, tissues: pd.Series, reference: Reference, settings: PrepareSettings
+) -> Scores:
+    """Find z = (value - centre) / spread of each gene in each tumour, tissue by tissue.
+
+    Centre and spread are the median and 1.4826 MAD of the tumours of the tissue, or the mean and
+    standard deviation (with `robust` the median and MAD) of its normals or of those of its tumours
+    whose own gene is diploid. Where such a reference has too few samples, that of the tissue's
+    tumours stands in. z is 0 where the gene's own copy number is 2 or -2.
+
+    Args:
+        expression: tumours x genes.
+        tissues: of the tumours.
+        reference: what they are compared with.
+        settings: how.
+
+    Returns:
+        The scores.
+
+    Raises:
+        InputError: diploid tumours are asked for, but there is no copy number.
+
+    Example:
+        >>> values = pd.DataFrame({"MYC": [1.0, 2.0, 3.0, 9.0]})
+        >>> tissues = pd.Series(["lung"] * 4)
+        >>> score_expression(values, tissues, Reference(), PrepareSettings()).z["MYC"].round(
+        ...     2).tolist()
+        [-1.01, -0.34, 0.34, 4.38]
+    """
+    levels = None
+    if reference.levels is not None:
+        levels = reference.levels.reindex(columns=expression.columns)
+    is_cis = np.zeros(expression.shape, bool)
+    if levels is not None and not settings.keep_cis:
+        is_cis = levels.abs().to_numpy() >= DEEP
+    stand_ins: list[tuple[str, int]] = []
+    if settings.reference == "none":
+        z = expression.astype(float)
+    else:
+        z, stand_ins = _compare(expression, tissues, reference, levels, settings)
+    entries = _note_stand_ins(stand_ins, settings)
+    own = expression.where(~is_cis).astype(float)
+    spread = (own - own.groupby(tissues).transform("mean")).std(ddof=0)
+    is_set = is_cis & z.notna().to_numpy() & (z != 0).to_numpy()
+    if is_set.any():
+        reason = "of Y set to 0: the copy number of the same gene is 2 or -2 in that tumour"
+        entries.append(Entry("repaired", "cells", int(is_set.sum()), reason))
+    cis = pd.Series(is_cis.sum(axis=0), index=expression.columns)
+    return Scores(z.mask(is_set, 0.0), spread.fillna(0.0), cis, tuple(entries))
+
+
+def _compare(
+    expression: pd.DataFrame,
+    tissues: pd.Series,
+    reference: Reference,
+    levels: pd.DataFrame | None,
+    settings: PrepareSettings,
+) -> tuple[pd.DataFrame, list[tuple[str, int]]]:
+    """Score tissue by tissue; also list for which tissues and how many genes tumours stand in."""
+    if settings.reference == "diploid" and levels is None:
+        raise InputError(
+            "--reference diploid must come with copy number, but there is none; name it with "
+            "--copy-number, or pass --reference tissue"
+        )
+    normals = reference.normals
+    if normals is not None:
+        normals = normals.reindex(columns=expression.columns)
+    normal_tissues = np.array(reference.normal_tissues, dtype=object)
+    parts, stand_ins = [], []
+    for tissue in dict.fromkeys(tissues):
+        rows = (tissues == tissue).to_numpy()
+        values = expression.loc[rows].astype(float)
+        centre, spread = _describe(values, robust=True)
+        usual = None
+        if settings.reference == "normals" and normals is not None:
+            usual = normals.loc[normal_tissues == tissue].astype(float)
+        elif settings.reference == "diploid" and levels is not None:
+            usual = values.where(levels.loc[rows] == 0)
+        if usual is not None:
+            enough = usual.count() >= settings.least_reference
+            their_centre, their_spread = _describe(usual, robust=settings.robust)
+            centre, spread = their_centre.where(enough, centre), their_spread.where(enough, spread)
+            if not enough.all():
+                stand_ins.append((str(tissue), int((~enough).sum())))
+        parts.append((values - centre) / spread)
+    return pd.concat(parts).reindex(expression.index), stand_ins
+
+
+def _describe(values: pd.DataFrame, *, robust: bool) -> tuple[pd.Series, pd.Series]:
+    """Centre and spread of each gene; the spread is NaN where all values are the same."""
+    if robust:
+        centre = values.median()
+        spread = MAD_TO_SD * (values - centre).abs().median()
+    else:
+        centre, spread = values.mean(), values.std()
+    return centre, spread.where(spread > 1e-9 * centre.abs().clip(lower=1.0))
+
+
+def _note_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[Entry]:
+    words = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
+    what = "normals" if settings.reference == "normals" else "diploid tumours"
+    reason = (
+        f"with fewer than {settings.least_reference} {what}: compared with all tumours of the "
+        f"tissue instead"
+    )
+    return note_some("noted", "tissues", reason, words)

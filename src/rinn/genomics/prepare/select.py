@@ -1,0 +1,95 @@
+"""Which inputs and outputs are kept: by frequency and spread, or by TCI."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rinn.data.log import Entry
+from rinn.errors import InputError
+from rinn.genomics.prepare.alterations import Alterations
+from rinn.genomics.prepare.outputs import Outputs
+from rinn.genomics.prepare.settings import AUTO_OUTPUTS, AUTO_SAMPLES_PER_INPUT, PrepareSettings
+from rinn.genomics.tci.drivers import find_drivers
+from rinn.genomics.tci.events import as_events
+from rinn.genomics.tci.settings import TciSettings
+
+Chosen = tuple[list[str], list[str]]
+
+
+def select_columns(
+    x: Alterations, y: Outputs, tissues: pd.Series, settings: PrepareSettings
+) -> tuple[Chosen, list[Entry]]:
+    """Choose the inputs and outputs.
+
+    `auto` keeps the most frequent inputs, one for each four tumours, and the 100 outputs with the
+    largest spread. TCI keeps the drivers it calls and their targets.
+
+    Args:
+        x: the inputs, the most frequent first.
+        y: the outputs, the one with the largest spread first.
+        tissues: of the tumours.
+        settings: how.
+
+    Returns:
+        The names of the inputs and of the outputs, and the entries for the account.
+
+    Raises:
+        InputError: TCI calls no driver with a target.
+    """
+    inputs, outputs = list(x.table.columns), list(y.table.columns)
+    entries: list[Entry] = []
+    for step, number in settings.steps:
+        if step == "variance":
+            outputs, cut = _cut(outputs, number, "outputs", "with less spread")
+        else:
+            (inputs, outputs), cut = _ask_tci(x, y, inputs, outputs, tissues, settings)
+        entries += cut
+    auto = settings.select == "auto"
+    most_inputs = settings.max_inputs
+    if most_inputs is None and auto:
+        most_inputs = max(1, len(x.table) // AUTO_SAMPLES_PER_INPUT)
+    most_outputs = settings.max_outputs or (AUTO_OUTPUTS if auto else None)
+    inputs, fewer = _cut(inputs, most_inputs, "inputs", "less frequent")
+    outputs, less = _cut(outputs, most_outputs, "outputs", "with less spread")
+    return (inputs, outputs), entries + fewer + less
+
+
+def _cut(names: list[str], most: int | None, what: str, why: str) -> tuple[list[str], list[Entry]]:
+    """Keep the first so many."""
+    if most is None or len(names) <= most:
+        return names, []
+    reason = f"{why} than the {most:,} that are kept"
+    return names[:most], [Entry("dropped", what, len(names) - most, reason)]
+
+
+def _ask_tci(
+    x: Alterations,
+    y: Outputs,
+    inputs: list[str],
+    outputs: list[str],
+    tissues: pd.Series,
+    settings: PrepareSettings,
+) -> tuple[Chosen, list[Entry]]:
+    """Keep the drivers that TCI calls, and their targets."""
+    rules = TciSettings(
+        permutations=settings.permutations,
+        least_degs=settings.least_degs,
+        least_tumours=settings.least_tumours,
+        seed=settings.seed,
+    )
+    labels = tissues if len(set(tissues)) > 1 else None
+    found = find_drivers(as_events(x.table[inputs], y.calls[outputs], labels), rules)
+    drivers = [inputs[place] for place in found.features.sgas]
+    targets = [outputs[place] for place in found.features.degs]
+    if not drivers or not targets:
+        raise InputError(
+            f"--select must leave inputs and outputs, but TCI calls {len(drivers)} drivers with "
+            f"{len(targets)} targets among {len(inputs)} x {len(outputs)} columns of "
+            f"{len(tissues)} tumours; lower --least-tumours and --least-degs, or pass --select "
+            f"variance:{AUTO_OUTPUTS}"
+        )
+    entries = [
+        Entry("dropped", "inputs", len(inputs) - len(drivers), "TCI calls them no driver"),
+        Entry("dropped", "outputs", len(outputs) - len(targets), "TCI calls them no target"),
+    ]
+    return (drivers, targets), [entry for entry in entries if entry.count]

@@ -1,0 +1,247 @@
+"""Read the files of a preparation, whatever their format, and say what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rinn.data.log import Account, Entry, Reading
+from rinn.errors import InputError
+from rinn.genomics.align import split_normals
+from rinn.genomics.barcodes import load_samples, parse_barcode
+from rinn.genomics.prepare.clinical import load_annotation
+from rinn.genomics.prepare.settings import LOGS, PrepareSettings, Sources, find_format
+from rinn.genomics.readers.cbioportal import load_cbioportal
+from rinn.genomics.readers.cbioportal_study import list_profiles, load_clinical
+from rinn.genomics.readers.gct import load_gct
+from rinn.genomics.readers.gistic import load_gistic
+from rinn.genomics.readers.h5ad import load_h5ad
+from rinn.genomics.readers.maf import load_maf
+from rinn.genomics.readers.table import are_samples_above, load_table
+from rinn.genomics.readers.xena import load_xena
+from rinn.reading import within_memory
+
+EXPRESSION: dict[str, Callable[..., Reading]] = {
+    "xena": load_xena,
+    "gct": load_gct,
+    "h5ad": load_h5ad,
+    "table": load_table,
+}
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What the files hold: samples by genes, and text by sample.
+
+    `expression` has tumours only; `normals` is None where there are none.
+    """
+
+    expression: Reading
+    mutations: Reading | None = None
+    copy_number: Reading | None = None
+    normals: pd.DataFrame | None = None
+    annotation: pd.DataFrame | None = None
+    accounts: tuple[Account, ...] = ()
+
+
+def read_sources(sources: Sources, settings: PrepareSettings) -> Readings:
+    """Read every file that is named.
+
+    Args:
+        sources: the files.
+        settings: says which mutations count and whether logs are taken.
+
+    Returns:
+        The tables, each with its account.
+
+    Raises:
+        InputError: a file cannot be read, or is not what it should be.
+    """
+    with within_memory("the tables to prepare"):
+        return _read_all(sources, settings)
+
+
+def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
+    mutations = _read_mutations(sources, settings)
+    copy_number = _read_copy_number(sources, mutations)
+    altered = [each.table.index for each in (mutations, copy_number) if each is not None]
+    known = [str(name) for index in altered for name in index]
+    whole = _read_expression(sources, settings, known)
+    tumours, inside = split_normals(whole)
+    if tumours.empty:
+        raise InputError(
+            f"expression ({whole.account.source}) must have tumours, but all of its "
+            f"{len(inside)} samples are normals; name the table of tumours, and this one with "
+            f"--normals"
+        )
+    expression = replace(whole, table=tumours)
+    normals, more = _read_normals(sources, settings, whole, inside)
+    annotation, about = _read_annotation(sources)
+    readings = [each for each in (mutations, copy_number, whole, more) if each is not None]
+    accounts = tuple(each.account for each in readings) + ((about,) if about else ())
+    return Readings(expression, mutations, copy_number, normals, annotation, accounts)
+
+
+def _read_mutations(sources: Sources, settings: PrepareSettings) -> Reading | None:
+    if sources.maf is not None:
+        return load_maf(sources.maf, sequenced=sources.sequenced, classes=settings.classes)
+    if sources.mutations is not None:
+        return _read_matrix(sources, settings)
+    if sources.study is None:
+        return None
+    if not any(each.word == "mutations" for each in list_profiles(sources.study)):
+        return None
+    return load_cbioportal(sources.study, sequenced=sources.sequenced, classes=settings.classes)
+
+
+def _read_matrix(sources: Sources, settings: PrepareSettings) -> Reading:
+    """Read a table of mutations: 0, 1 or missing."""
+    path = sources.mutations
+    if path is None:
+        raise ValueError("there is no table of mutations")
+    if find_format(path, sources.mutations_format) == "xena":
+        reading = load_xena(
+            path, kind="mutation", sequenced=sources.sequenced, classes=settings.classes
+        )
+    else:
+        reading = load_table(path, kind="mutation", genes_in_rows=are_samples_above(path, ()))
+    values = reading.table
+    if not (values.isin([0, 1]) | values.isna()).all(axis=None):
+        raise InputError(
+            f"--mutations ({path}) must hold 0 and 1, but holds other numbers; name a table of "
+            f"copy number with --copy-number"
+        )
+    if sources.sequenced is None:
+        return reading
+    listed = set(load_samples(sources.sequenced, "--sequenced"))
+    patients = {parse_barcode(name).patient for name in listed}
+    known = [
+        name in listed or (parse_barcode(name).is_patient and name in patients)
+        for name in map(str, values.index)
+    ]
+    left = [str(name) for name, flag in zip(values.index, known, strict=True) if not flag]
+    if not any(known):
+        raise InputError(
+            f"--sequenced ({sources.sequenced}) must name samples of {path}, but names none of "
+            f"them; write the sample ids alike"
+        )
+    if not left:
+        return reading
+    entry = Entry(
+        "dropped", "samples", len(left), "the list of sequenced samples has them not", tuple(left)
+    )
+    account = replace(reading.account, entries=(*reading.account.entries, entry))
+    kept = values.loc[known]
+    return replace(reading, table=kept, account=account, sequenced=tuple(map(str, kept.index)))
+
+
+def _read_copy_number(sources: Sources, mutations: Reading | None) -> Reading | None:
+    path = sources.copy_number
+    if path is not None:
+        found = find_format(path, sources.copy_number_format)
+        if found == "gistic":
+            reading = load_gistic(path, dtype="float32")
+        else:
+            how: dict[str, Any] = {"kind": "copy number", "dtype": "float32"}
+            known = () if mutations is None else mutations.table.index
+            if found == "table":
+                how["genes_in_rows"] = are_samples_above(path, known)
+            reading = (load_table if found == "table" else load_xena)(path, **how)
+    elif sources.study is None or not any(
+        each.word == "copy_number" for each in list_profiles(sources.study)
+    ):
+        return None
+    else:
+        reading = load_cbioportal(sources.study, "copy_number", dtype="float32")
+    _check_levels(reading)
+    return reading
+
+
+def _check_levels(reading: Reading) -> None:
+    """Refuse log2 ratios; -1.5 is a level in some studies."""
+    values = reading.table.to_numpy()
+    known = ~np.isnan(values)
+    is_level = np.isin(values, (-2, -1.5, -1, 0, 1, 2))
+    if (known & ~is_level).any():
+        raise InputError(
+            f"copy number ({reading.account.source}) must hold levels from -2 to 2, but holds "
+            f"{values[known & ~is_level][0]:g}; name the thresholded table, such as "
+            f"all_thresholded.by_genes.txt"
+        )
+
+
+def _read_expression(sources: Sources, settings: PrepareSettings, known: Sequence[str]) -> Reading:
+    if sources.expression is not None:
+        return _load_expression(sources.expression, sources, settings, known)
+    if sources.study is None:
+        raise ValueError("there is no expression")
+    words = {each.word for each in list_profiles(sources.study)}
+    profile = sources.expression_profile
+    if profile is None:
+        profile = "z_scores" if settings.reference == "none" else "expression"
+        if profile not in words:
+            raise InputError(_say_missing(sources.study, words, profile))
+    return load_cbioportal(sources.study, profile, log=LOGS[settings.log])
+
+
+def _say_missing(study: Path, words: set[str], wanted: str) -> str:
+    has = "has only z-scores" if "z_scores" in words else "has none"
+    advice = "pass --reference none" if "z_scores" in words else "name a file with --expression"
+    if wanted == "z_scores":
+        has = "has only measured values" if "expression" in words else "has none"
+        advice = "leave --reference none out" if "expression" in words else "name --expression"
+    what = "z-scores" if wanted == "z_scores" else "measured expression"
+    return f"--study ({study}) must have a profile of {what}, but {has}; {advice}"
+
+
+def _load_expression(
+    path: Path, sources: Sources, settings: PrepareSettings, known: Sequence[str] = ()
+) -> Reading:
+    found = find_format(path, sources.expression_format)
+    if found not in EXPRESSION:
+        raise InputError(
+            f"--expression ({path}) must be expression, but its columns are those of GISTIC's copy "
+            f"number; name it with --copy-number, or say --expression-format"
+        )
+    how: dict[str, Any] = {"kind": "expression", "log": LOGS[settings.log]}
+    if found == "table":
+        how["genes_in_rows"] = are_samples_above(path, known)
+    return EXPRESSION[found](path, **how)
+
+
+def _read_normals(
+    sources: Sources, settings: PrepareSettings, whole: Reading, inside: pd.DataFrame
+) -> tuple[pd.DataFrame | None, Reading | None]:
+    """The normals of the expression table, and those of a file of their own."""
+    if sources.normals is None:
+        return (inside if len(inside) else None), None
+    reading = _load_expression(sources.normals, sources, settings)
+    if reading.scale != whole.scale:
+        raise InputError(
+            f"--normals ({sources.normals}) must have the scale of the tumours, but has "
+            f"{reading.scale!r} and the tumours {whole.scale!r}; pass --log yes or --log no, or "
+            f"export both alike"
+        )
+    more = reading.table.drop(index=inside.index, errors="ignore")
+    shared = inside.columns.isin(more.columns)
+    if not shared.any():
+        raise InputError(
+            f"--normals ({sources.normals}) must have genes of the tumours' table, but shares none "
+            f"with it; write the gene names alike"
+        )
+    return pd.concat([inside, more.reindex(columns=inside.columns)]), reading
+
+
+def _read_annotation(sources: Sources) -> tuple[pd.DataFrame | None, Account | None]:
+    if sources.clinical is not None:
+        return load_annotation(sources.clinical)
+    frame = None if sources.study is None else load_clinical(sources.study)
+    if frame is None:
+        return None, None
+    entry = Entry("read", "samples", len(frame), f"of {frame.shape[1]} columns")
+    return frame, Account(str(sources.study), "clinical tables of the study", (entry,))

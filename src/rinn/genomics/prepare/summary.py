@@ -1,0 +1,267 @@
+"""A page on prepared tables: what came in, what was dropped and why, what is left."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rinn.data.log import Account, Entry
+from rinn.genomics.prepare.prepare import Prepared
+from rinn.genomics.prepare.settings import PrepareSettings
+from rinn.report.html.charts import draw_bar, draw_histogram
+from rinn.report.html.markup import Markup, count, element, join, list_names, paragraph, table
+from rinn.report.html.page import STYLES, write_policy
+
+MOST_GENES = 25
+VERBS = {
+    "read": "read",
+    "dropped": "dropped",
+    "merged": "merged",
+    "renamed": "renamed",
+    "repaired": "changed",
+    "noted": "to know",
+}
+REFERENCES = {
+    "tissue": "the median of all tumours of the same tissue, in units of their MAD",
+    "normals": "the normal samples of the same tissue",
+    "diploid": "the tumours of the same tissue in which the gene itself is diploid",
+    "none": "nothing: the values were z-scores already",
+}
+
+
+def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]) -> str:
+    """Write the page.
+
+    Args:
+        prepared: the tables and their accounts.
+        settings: how they were made.
+        manifest: with versions and fingerprints.
+
+    Returns:
+        HTML that needs nothing else; every name is escaped.
+    """
+    style = "\n".join(_read_style(name) for name in STYLES)
+    title = (
+        f"{count(len(prepared.x), 'tumour')}, {count(prepared.x.shape[1], 'input')}, "
+        f"{count(prepared.y.shape[1], 'output')}"
+    )
+    head = join(
+        [
+            element("meta", charset="utf-8"),
+            element("meta", http_equiv="Content-Security-Policy", content=write_policy(style, "")),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="color-scheme", content="light dark"),
+            element("title", f"Prepared: {title}"),
+            element("style", Markup(style)),
+        ],
+        "\n",
+    )
+    sections = {
+        "What came in": _say_sources(prepared),
+        "What was dropped, and why": _say_changes(prepared),
+        "Inputs": _say_inputs(prepared),
+        "Outputs": _say_outputs(prepared, settings),
+        "Tissues and covariates": _say_tissues(prepared),
+        "How it was made": _say_origin(manifest),
+    }
+    links = [element("a", name, href=f"#{_anchor(name)}") for name in sections]
+    brand = element("div", element("p", "rinn prepare", class_="brand"), class_="top")
+    header = element("header", brand, element("h1", title), element("nav", *links))
+    parts = [
+        element("section", element("h2", name), content, id_=_anchor(name))
+        for name, content in sections.items()
+    ]
+    main = element("main", _say_first(prepared, settings), *parts)
+    words = (
+        f"Written by rinn {manifest['versions']['rinn']}. This page asks no server for anything."
+    )
+    body = element("body", header, main, element("footer", element("p", words)))
+    page = element("html", element("head", head), "\n", body, lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _read_style(name: str) -> str:
+    return resources.files("rinn.report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _anchor(heading: str) -> str:
+    return "".join(letter if letter.isalpha() else "-" for letter in heading.lower())
+
+
+def _say_first(prepared: Prepared, settings: PrepareSettings) -> Markup:
+    """The result, the warnings and the next command."""
+    x, y = prepared.x, prepared.y
+    altered = x.to_numpy().sum(axis=1)
+    first = (
+        f"X has {count(x.shape[1], 'gene')} that are altered (mutated, or copy number of 2 or -2) "
+        f"in {x.mean().min():.0%} to {x.mean().max():.0%} of the tumours; the "
+        f"median tumour has {np.median(altered):g} of them, and {int((altered == 0).sum())} "
+        f"tumours have none."
+    )
+    kind = (
+        "1 where" if settings.y_kind == "binary" else "the number z; a gene counts as changed where"
+    )
+    second = (
+        f"Y is how far the expression of {count(y.shape[1], 'gene')} is from "
+        f"{REFERENCES[settings.reference]}: {kind} |z| is at least {settings.z_cutoff:g}."
+    )
+    lead = element("div", paragraph(first), paragraph(second), class_="lead")
+    covariates = "" if prepared.covariates is None else " --covariates covariates.csv"
+    command = f"rinn fit x.csv y.csv{covariates} --null 5 --out run"
+    warned = [paragraph(word, class_="careful") for word in prepared.warnings]
+    go_on = paragraph("Next, in this folder: ", element("code", command))
+    return element("section", lead, *warned, go_on, aria_label="The result")
+
+
+def _say_sources(prepared: Prepared) -> Markup:
+    """One row for each file: what was read of it."""
+    rows = []
+    for account in prepared.accounts:
+        read = [entry for entry in account.entries if entry.action == "read"]
+        if account.format == "match" or not read:
+            continue
+        words = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
+        rows.append((element("code", PurePath(account.source).name), account.format, words))
+    tallies = [
+        paragraph(f"{name} in {account.format}: ", _list_counts(counts), class_="note")
+        for account in prepared.accounts
+        for name, counts in account.tallies.items()
+        if counts
+    ]
+    return join([table(("file", "format", "read"), rows, "Files"), *tallies])
+
+
+def _list_counts(counts: Any) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())
+
+
+def _say_changes(prepared: Prepared) -> Markup:
+    """Everything that was done to the tables, in its order."""
+    rows = [
+        _write_change(account, entry)
+        for account in prepared.accounts
+        for entry in account.entries
+        if entry.action != "read" or account.format == "match"
+    ]
+    words = (
+        "In the order in which it happened. accounts.json has every name; inputs.csv and "
+        "outputs.csv say of each gene whether it was kept, and why not."
+    )
+    headers = ("where", "what", "how many", "why", "which")
+    return join([paragraph(words), table(headers, rows, "What was done to the tables")])
+
+
+def _write_change(account: Account, entry: Entry) -> tuple[str, ...]:
+    names = list_names(entry.names) if entry.names else Markup("")
+    where = {"match": "matching", "prepared tables": account.format}.get(
+        account.format if account.format == "match" else account.source,
+        PurePath(account.source).name,
+    )
+    return where, VERBS[entry.action], f"{entry.count:,} {entry.what}", entry.reason, names
+
+
+def _say_inputs(prepared: Prepared) -> Markup:
+    kept = prepared.inputs[prepared.inputs["kept"]]
+    looked = int((prepared.inputs["carriers"] > 0).sum())
+    words = (
+        f"Of {count(looked, 'gene')} altered in at least one tumour, {len(kept):,} are kept. The "
+        f"chart shows how frequent these are."
+    )
+    shares = kept["frequency"].to_numpy()
+    chart = draw_histogram(shares, "share of tumours with the alteration", "inputs")
+    headers = ("gene", "tumours", "share", "", "mutated", "amplified", "deleted")
+    first = kept.sort_values(["carriers", "gene"], ascending=[False, True]).head(MOST_GENES)
+    rows = [
+        (
+            str(row["gene"]), f"{row['carriers']:,}", f"{row['frequency']:.1%}",
+            draw_bar(row["frequency"]), f"{row['mutated']:,}", f"{row['amplified']:,}",
+            f"{row['deleted']:,}",
+        )
+        for row in first.to_dict("records")
+    ]  # fmt: skip
+    more = _say_more(len(kept), "inputs.csv")
+    return join([paragraph(words), chart, table(headers, rows, "Inputs"), more])
+
+
+def _say_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
+    kept = prepared.outputs[prepared.outputs["kept"]]
+    words = (
+        f"Of {count(len(prepared.outputs), 'gene')} with expression, {len(kept):,} are kept. The "
+        f"chart shows in how many tumours they are changed, |z| of at least "
+        f"{settings.z_cutoff:g}. Spread is the standard deviation of the expression within "
+        f"tissues."
+    )
+    shares = kept["prevalence"].to_numpy()
+    chart = draw_histogram(shares, "share of tumours in which the gene is changed", "outputs")
+    headers = ("gene", "changed in", "share", "", "spread", "own copy number altered in")
+    first = kept.sort_values(["spread", "gene"], ascending=[False, True]).head(MOST_GENES)
+    rows = [
+        (
+            str(row["gene"]), f"{row['changed']:,}", f"{row['prevalence']:.1%}",
+            draw_bar(row["prevalence"]), f"{row['spread']:.3g}", f"{row['own_copy_number']:,}",
+        )
+        for row in first.to_dict("records")
+    ]  # fmt: skip
+    more = _say_more(len(kept), "outputs.csv")
+    return join([paragraph(words), chart, table(headers, rows, "Outputs"), more])
+
+
+def _say_more(number: int, name: str) -> Markup | None:
+    if number <= MOST_GENES:
+        return None
+    return paragraph(f"and {number - MOST_GENES:,} more in {name}", class_="note")
+
+
+def _say_tissues(prepared: Prepared) -> Markup:
+    counts = (
+        prepared.tissues.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    )
+    rows = [
+        (str(name), f"{number:,}", draw_bar(number / len(prepared.x)))
+        for name, number in counts.items()
+    ]
+    tissues = table(("tissue", "tumours", ""), rows, "Tissues")
+    if prepared.covariates is None:
+        return join([tissues, paragraph("There are no covariates.", class_="note")])
+    known = [(str(name), _say_values(values)) for name, values in prepared.covariates.items()]
+    return join([tissues, table(("covariate", "values"), known, "Covariates")])
+
+
+def _say_values(values: pd.Series) -> str:
+    if pd.api.types.is_numeric_dtype(values):
+        return f"numbers from {values.min():g} to {values.max():g}, median {values.median():g}"
+    counts = values.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    shown = ", ".join(f"{name} {number:,}" for name, number in counts.head(12).items())
+    return shown + (f" and {len(counts) - 12} more" if len(counts) > 12 else "")
+
+
+def _say_origin(manifest: dict[str, Any]) -> Markup:
+    settings = [
+        (name, element("code", _say_setting(value))) for name, value in manifest["settings"].items()
+    ]
+    files = [
+        (name, about["name"], element("code", about["sha256"]))
+        for name, about in manifest["sources"].items()
+    ]
+    versions = ", ".join(f"{name} {number}" for name, number in manifest["versions"].items())
+    return join(
+        [
+            table(("option", "file", "SHA-256"), files, "Files"),
+            element(
+                "details",
+                element("summary", "settings"),
+                table(("setting", "value"), settings, "Settings"),
+            ),
+            paragraph(versions, class_="note"),
+        ]
+    )
+
+
+def _say_setting(value: Any) -> str:
+    if value is None:
+        return "not given"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

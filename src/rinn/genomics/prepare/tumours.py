@@ -1,0 +1,189 @@
+"""The same tumours in all tables, with their tissue and what they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from rinn.data.cells import quote_some
+from rinn.data.log import Account, Entry, Reading, note_some
+from rinn.errors import InputError
+from rinn.genomics.align import match_readings
+from rinn.genomics.barcodes import parse_barcode
+from rinn.genomics.prepare.clinical import clean_text, find_column
+from rinn.genomics.prepare.expression import Reference
+from rinn.genomics.prepare.settings import PrepareSettings
+from rinn.genomics.prepare.sources import Readings
+
+ONE_TISSUE = "all"
+TISSUE = "tissue"
+COMPARED = "tumours are compared with them"
+
+
+@dataclass(frozen=True)
+class Tumours:
+    """Tables with the same rows; `tissues` has one word for each."""
+
+    mutations: pd.DataFrame | None
+    levels: pd.DataFrame | None
+    expression: pd.DataFrame
+    annotation: pd.DataFrame | None
+    tissues: pd.Series
+
+    def take(self, rows: pd.Series) -> Tumours:
+        """Keep some of the rows."""
+        frames = (self.mutations, self.levels, self.expression, self.annotation)
+        mutations, levels, expression, annotation = (
+            None if frame is None else frame.loc[rows] for frame in frames
+        )
+        if expression is None:
+            raise ValueError("there is no expression")
+        return Tumours(mutations, levels, expression, annotation, self.tissues[rows])
+
+
+def choose_columns(
+    annotation: pd.DataFrame | None, settings: PrepareSettings
+) -> pd.DataFrame | None:
+    """The tissue, if there is one, and the other columns that were asked for."""
+    wanted = (() if settings.tissue_column is None else (settings.tissue_column,)) + (
+        settings.covariates
+    )
+    if not wanted:
+        return None
+    if annotation is None:
+        raise InputError(
+            f"--tissue-column and --covariates must name columns of a clinical table, but "
+            f"{quote_some(wanted)} came without one; name it with --clinical"
+        )
+    columns: dict[str, pd.Series] = {}
+    of_tissue = None
+    if settings.tissue_column is not None:
+        of_tissue = find_column(annotation, settings.tissue_column, "--tissue-column")
+        columns[TISSUE] = annotation[of_tissue].fillna("").map(clean_text)
+    for word in settings.covariates:
+        name = find_column(annotation, word, "--covariates")
+        if name != of_tissue:
+            columns[f"{name}_2" if name in columns else name] = annotation[name]
+    return pd.DataFrame(columns, index=annotation.index)
+
+
+def match_tumours(
+    readings: Readings, annotation: pd.DataFrame | None, settings: PrepareSettings
+) -> tuple[Tumours, Account]:
+    """Bring all tables to the same tumours; those without a tissue are dropped."""
+    only_levels = settings.unsequenced == "copy-number"
+    if only_levels and (readings.copy_number is None or readings.mutations is None):
+        raise InputError(
+            "--unsequenced copy-number must come with mutations and copy number, but one of them "
+            "is missing; leave the option out"
+        )
+    tables: dict[str, Reading | pd.DataFrame] = {}
+    if readings.mutations is not None and not only_levels:
+        tables["mutations"] = readings.mutations
+    if readings.copy_number is not None:
+        tables["copy number"] = readings.copy_number
+    tables["expression"] = readings.expression
+    matched = match_readings(tables, one_per_patient=not settings.all_samples)
+    frames, entries = dict(matched.tables), list(matched.account.entries)
+    if only_levels and readings.mutations is not None:
+        frames["mutations"], more = _add_mutations(frames["expression"], readings.mutations)
+        entries += more
+    expression = frames["expression"]
+    told = pd.Series(True, index=expression.index)
+    tissues = pd.Series(ONE_TISSUE, index=expression.index, name=TISSUE)
+    if annotation is not None:
+        annotation, told, more = _annotate(
+            expression.index, annotation, needs_tissue=settings.tissue_column is not None
+        )
+        entries += more
+        tissues = annotation[TISSUE] if settings.tissue_column else tissues
+    tumours = Tumours(
+        frames.get("mutations"), frames.get("copy number"), expression, annotation, tissues
+    )
+    account = replace(matched.account, entries=tuple(entries))
+    return (tumours if told.all() else tumours.take(told)), account
+
+
+def _annotate(
+    index: pd.Index, annotation: pd.DataFrame, *, needs_tissue: bool
+) -> tuple[pd.DataFrame, pd.Series, list[Entry]]:
+    """Find the row of each tumour by its sample, else by its patient, and say who has none."""
+    of_patient: dict[str, str] = {}
+    for name in map(str, annotation.index):
+        barcode = parse_barcode(name)
+        if not barcode.is_normal:
+            of_patient.setdefault(barcode.patient, name)
+    known = set(map(str, annotation.index))
+    rows = [
+        name if name in known else of_patient.get(parse_barcode(name).patient)
+        for name in map(str, index)
+    ]
+    found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
+    there = pd.Series([row is not None for row in rows], index=index)
+    lost = [str(name) for name in index[~there]]
+    entries = note_some("dropped", "samples", "not in the clinical table", lost)
+    if needs_tissue:
+        untold = there & (found[TISSUE] == "")
+        names = [str(name) for name in index[untold]]
+        entries += note_some("dropped", "samples", "no tissue is known of them", names)
+        there &= ~untold
+    return found, there, entries
+
+
+def _add_mutations(
+    expression: pd.DataFrame, mutations: Reading
+) -> tuple[pd.DataFrame, list[Entry]]:
+    """Put mutations beside tumours; those that were not sequenced have none that are known."""
+    known = match_readings({"tumours": expression, "mutations": mutations}).tables["mutations"]
+    owners = {parse_barcode(str(name)).patient: name for name in known.index}
+    rows = [
+        name if name in known.index else owners.get(parse_barcode(str(name)).patient)
+        for name in expression.index
+    ]
+    places = known.index.get_indexer(pd.Index(rows))
+    values = known.to_numpy()[places]
+    values[places < 0] = 0
+    left = [str(name) for name, place in zip(expression.index, places, strict=True) if place < 0]
+    reason = "not sequenced: known by their copy number alone, without any mutation"
+    frame = pd.DataFrame(values, index=expression.index, columns=known.columns)
+    return frame, note_some("noted", "samples", reason, left)
+
+
+def find_reference(
+    readings: Readings,
+    annotation: pd.DataFrame | None,
+    tumours: Tumours,
+    settings: PrepareSettings,
+) -> tuple[Reference, list[Entry]]:
+    """The normals with their tissues; those whose tissue is not known are dropped."""
+    if settings.reference != "normals":
+        return Reference(levels=tumours.levels), []
+    normals = readings.normals
+    if normals is None:
+        raise InputError(
+            "--reference normals must come with normal samples, but the expression table has none "
+            "(barcodes with the codes 10 to 14) and --normals was not given; name them, or pass "
+            "--reference tissue"
+        )
+    if annotation is None or settings.tissue_column is None:
+        noted = [Entry("noted", "normals", len(normals), COMPARED)]
+        return Reference(normals, [ONE_TISSUE] * len(normals), tumours.levels), noted
+    labels = _find_labels(normals, annotation[TISSUE])
+    known = [label != "" for label in labels]
+    lost = [str(name) for name, flag in zip(normals.index, known, strict=True) if not flag]
+    entries = note_some("dropped", "normals", "no tissue is known of them", lost)
+    kept = [label for label in labels if label]
+    entries += [Entry("noted", "normals", len(kept), COMPARED)]
+    return Reference(normals.loc[known], kept, tumours.levels), entries
+
+
+def _find_labels(normals: pd.DataFrame, tissues: pd.Series) -> list[str]:
+    """The tissue of each normal, by its sample, else by its patient."""
+    of_sample: Mapping[str, str] = {str(name): str(word) for name, word in tissues.items()}
+    of_patient = {parse_barcode(name).patient: word for name, word in of_sample.items() if word}
+    return [
+        of_sample.get(str(name)) or of_patient.get(parse_barcode(str(name)).patient, "")
+        for name in normals.index
+    ]

@@ -1,0 +1,268 @@
+"""What is in a cBioPortal study folder: profiles, case lists, gene panels, clinical tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from rinn.data.cells import quote
+from rinn.data.lines import Lines
+from rinn.errors import InputError
+from rinn.genomics.barcodes import load_samples, parse_barcode
+from rinn.genomics.readers.matrices import split_header
+from rinn.genomics.symbols import check_unique
+
+_WHOLE = frozenset({"WES", "WXS", "WGS", "WHOLE_EXOME", "WHOLE_GENOME"})
+_WORDS = {
+    ("MUTATION_EXTENDED", None): "mutations",
+    ("COPY_NUMBER_ALTERATION", "DISCRETE"): "copy_number",
+    ("COPY_NUMBER_ALTERATION", "DISCRETE_LONG"): "copy_number",
+    ("COPY_NUMBER_ALTERATION", "LOG2-VALUE"): "log2_copy_number",
+    ("COPY_NUMBER_ALTERATION", "CONTINUOUS"): "log2_copy_number",
+    ("MRNA_EXPRESSION", "CONTINUOUS"): "expression",
+    ("MRNA_EXPRESSION", "Z-SCORE"): "z_scores",
+}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One kind of measurement of a study, as a meta file describes it.
+
+    `word` is "mutations", "copy_number", "log2_copy_number", "expression", "z_scores" or "other".
+    """
+
+    stable_id: str
+    word: str
+    datatype: str
+    path: Path
+    panel: str | None = None
+    has_meta: bool = True
+
+
+def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
+    r"""List the profiles of genes that the meta files of a study describe.
+
+    Args:
+        folder: the study.
+
+    Returns:
+        The profiles, in the order of their meta files' names.
+
+    Raises:
+        InputError: the folder does not exist, a meta file cannot be read, or one names a data
+            file outside the folder.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> meta = "genetic_alteration_type: MUTATION_EXTENDED\nstable_id: mutations\n"
+        >>> text = meta + "datatype: MAF\ndata_filename: data_mutations.txt\n"
+        >>> _ = (folder / "meta_mutations.txt").write_text(text)
+        >>> [(profile.stable_id, profile.word) for profile in list_profiles(folder)]
+        [('mutations', 'mutations')]
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(
+            f"study ({folder}) must be a folder with meta files, but there is none; check the "
+            f"spelling"
+        )
+    profiles = []
+    for path, meta in _read_metas(folder):
+        kind, datatype = meta.get("genetic_alteration_type", ""), meta.get("datatype", "")
+        if "data_filename" not in meta or kind in ("", "CLINICAL", "GENE_PANEL_MATRIX"):
+            continue
+        word = _WORDS.get((kind.upper(), None)) or _WORDS.get((kind.upper(), datatype.upper()))
+        data = _find_data(folder, meta["data_filename"], path)
+        stable_id = meta.get("stable_id", path.stem.removeprefix("meta_"))
+        panel = meta.get("gene_panel")
+        profiles.append(Profile(stable_id, word or "other", datatype.upper(), data, panel))
+    return tuple(profiles)
+
+
+def find_sequenced(folder: Path) -> tuple[str, ...] | None:
+    """Find the samples that were looked at for mutations, by the study's case lists.
+
+    Args:
+        folder: the study.
+
+    Returns:
+        The samples, or None where no case list says so.
+
+    Raises:
+        InputError: the case list cannot be read.
+    """
+    for path in sorted((folder / "case_lists").glob("*.txt")):
+        fields = read_fields(path)
+        is_listed = fields.get("case_list_category") == "all_cases_with_mutation_data"
+        if fields.get("stable_id", "").endswith("_sequenced") or is_listed:
+            return load_samples(path, "case list")
+    return None
+
+
+def load_panels(folder: Path) -> dict[str, frozenset[str]]:
+    """Read the gene panels that lie in a study folder.
+
+    Args:
+        folder: the study.
+
+    Returns:
+        The genes of each panel.
+
+    Raises:
+        InputError: a panel cannot be read.
+    """
+    panels = {}
+    for path in sorted({*folder.glob("*gene_panel*.txt"), *folder.glob("gene_panels/*.txt")}):
+        fields = read_fields(path)
+        if "stable_id" in fields and "gene_list" in fields:
+            genes = fields["gene_list"].split("\t")
+            panels[fields["stable_id"]] = frozenset(gene.strip() for gene in genes if gene.strip())
+    return panels
+
+
+def load_panel_use(folder: Path, profile: Profile) -> dict[str, str | None] | None:
+    """Read which gene panel each sample was measured with.
+
+    Args:
+        folder: the study.
+        profile: the profile.
+
+    Returns:
+        For each sample its panel, "" where it was measured for all genes, or None where it was
+        not measured; None where the study says nothing.
+
+    Raises:
+        InputError: the table cannot be read.
+    """
+    metas = [meta for _, meta in _read_metas(folder)]
+    names = [
+        meta["data_filename"]
+        for meta in metas
+        if meta.get("genetic_alteration_type") == "GENE_PANEL_MATRIX" and "data_filename" in meta
+    ]
+    path = _find_data(folder, (names or ["data_gene_panel_matrix.txt"])[0], folder)
+    if not path.is_file():
+        return None
+    rows = list(_read_rows(Lines(path, "gene panel matrix")))
+    header = rows[0] if rows else []
+    places = [place for place, name in enumerate(header) if name == profile.stable_id]
+    if not places or header[0].upper() != "SAMPLE_ID":
+        return None
+    use: dict[str, str | None] = {}
+    for row in rows[1:]:
+        cell = row[places[0]] if len(row) > places[0] else ""
+        word = "" if cell.upper() in _WHOLE else cell
+        use[parse_barcode(row[0]).sample] = None if cell.upper() in ("NA", "") else word
+    return use
+
+
+def load_clinical(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
+    r"""Read what a study says of its samples and, beside it, of their patients.
+
+    Args:
+        folder: the study.
+
+    Returns:
+        One row per sample, all cells text; None where there is no table of samples.
+
+    Raises:
+        InputError: a row has too many fields, or a sample or patient is there twice.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> text = "#Sample\tSubtype\nSAMPLE_ID\tSUBTYPE\nMB-0362\tLumA\n"
+        >>> _ = (folder / "data_clinical_sample.txt").write_text(text)
+        >>> load_clinical(folder).to_dict("index")
+        {'MB-0362': {'SUBTYPE': 'LumA'}}
+    """
+    folder = Path(folder)
+    samples = _load_attributes(folder, "sample")
+    patients = _load_attributes(folder, "patient")
+    if samples is None or patients is None or "PATIENT_ID" not in samples:
+        return samples
+    owners = [parse_barcode(name).patient for name in samples["PATIENT_ID"]]
+    more = patients.drop(columns=[name for name in patients if name in samples])
+    return samples.join(more.reindex(owners).set_axis(samples.index, axis=0))
+
+
+def _load_attributes(folder: Path, level: str) -> pd.DataFrame | None:
+    """Read the clinical table of samples or of patients."""
+    word = f"{level.upper()}_ATTRIBUTES"
+    names = [
+        meta["data_filename"]
+        for _, meta in _read_metas(folder)
+        if meta.get("datatype") == word and "data_filename" in meta
+    ]
+    paths = [path for name in names if (path := _find_data(folder, name, folder)).is_file()]
+    paths = paths or sorted(folder.glob(f"data_clinical_{level}*.txt"))
+    if not paths:
+        return None
+    lines = Lines(paths[0], "clinical table")
+    rows = _read_rows(lines)
+    header = [name.upper() for name in next(rows, [])]
+    key = f"{level.upper()}_ID"
+    if key not in header:
+        raise lines.reject(f"have a column {key}", "has none", "add it")
+    check_unique(header, lines.source, "column")
+    place = header.index(key)
+    table: dict[str, list[str]] = {}
+    for row in rows:
+        cells = row + [""] * (len(header) - len(row))
+        if len(cells) > len(header):
+            raise lines.reject(f"have {len(header)} fields", f"has {len(cells)}", "mend that line")
+        if table.setdefault(parse_barcode(cells[place]).sample, cells) is not cells:
+            raise lines.reject(
+                f"have each {level} once", f"repeats {quote(cells[place])}", "keep one"
+            )
+    frame = pd.DataFrame.from_dict(table, orient="index", columns=header)
+    return frame.drop(columns=key).rename_axis(level)
+
+
+def read_fields(path: Path) -> dict[str, str]:
+    """Read a file of lines such as `stable_id: mutations`.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The text after each key, whose case is ignored.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    fields: dict[str, str] = {}
+    for line in Lines(path, "meta file"):
+        key, colon, value = line.partition(":")
+        if colon and not line.startswith("#"):
+            fields.setdefault(key.strip().lower(), value.strip())
+    return fields
+
+
+def _read_metas(folder: Path) -> Iterator[tuple[Path, Mapping[str, str]]]:
+    for path in sorted(folder.glob("meta_*.txt")):
+        yield path, read_fields(path)
+
+
+def _read_rows(lines: Lines) -> Iterator[list[str]]:
+    """Yield the cells of each line that is not blank or a comment."""
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            yield split_header(line)
+
+
+def _find_data(folder: Path, name: str, meta: Path) -> Path:
+    """The data file that a meta file names, with .gz where only that is there."""
+    path = folder / name
+    if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
+        raise InputError(
+            f"meta file ({meta}) must name a data file inside the study folder, but names "
+            f"{quote(name)}; mend its data_filename"
+        )
+    packed = path.with_name(f"{path.name}.gz") if path.name else path
+    return packed if packed.is_file() and not path.exists() else path

@@ -1,0 +1,309 @@
+"""Tables of genes by samples: a header of samples, then one line for each gene."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from rinn.data.cells import parse_cell, quote
+from rinn.data.lines import Lines
+from rinn.data.log import Account, Entry, Kind, Reading
+from rinn.data.scaling import LARGEST
+from rinn.errors import InputError
+from rinn.genomics.barcodes import choose_aliquots, note_shortened
+from rinn.genomics.readers.duplicates import find_rule, merge_rows
+from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols
+
+SCALES: dict[Kind, str] = {"mutation": "0 or 1", "copy number": "levels"}
+LEADS = frozenset({"hugo_symbol", "entrez_gene_id", "cytoband", "composite.element.ref"})
+_LARGEST_LOG = 50.0  # log2 of anything that was ever counted is below
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user chose about names and repeats; the same for each reader of a matrix."""
+
+    symbols: SymbolRules | None = None
+    duplicates: str | None = None
+    aliquots: Literal["first", "merge"] = "first"
+    log: bool | None = False
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        find_rule(self.duplicates, "other")
+        if self.aliquots not in ("first", "merge"):
+            raise InputError(f"aliquots must be 'first' or 'merge', got {self.aliquots!r}")
+        if self.dtype not in ("float64", "float32"):
+            raise InputError(f"dtype must be 'float64' or 'float32', got {self.dtype!r}")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Genes by samples, as a file has them: `values` is [gene, sample], NaN where missing."""
+
+    genes: list[str]
+    samples: list[str]
+    values: np.ndarray
+    entries: list[Entry] = field(default_factory=list)
+
+
+def split_header(line: str, separator: str = "\t") -> list[str]:
+    r"""Split a header into names without quotes; empty ones at the end are cut off.
+
+    Args:
+        line: the header.
+        separator: what is between two names.
+
+    Returns:
+        The names.
+
+    Example:
+        >>> split_header('sample\t"TCGA-02-0001-01"\t\t')
+        ['sample', 'TCGA-02-0001-01']
+    """
+    names = [name.strip().strip('"').strip() for name in line.split(separator)]
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def read_matrix(
+    lines: Lines,
+    rows: Iterator[str],
+    header: Sequence[str],
+    lead: int,
+    name_gene: Callable[[list[str]], str],
+    dtype: str = "float64",
+) -> Matrix:
+    """Read the lines that follow a header, one gene each.
+
+    Args:
+        lines: the file.
+        rows: its lines, from the one after the header.
+        header: the names of all columns.
+        lead: how many columns stand before the first sample.
+        name_gene: finds the gene in these first cells.
+        dtype: how the numbers are kept.
+
+    Returns:
+        The matrix, with genes and samples as written.
+
+    Raises:
+        InputError: a line has too few or too many fields or a cell that is no number, a sample is
+            repeated, or there are no samples or no genes.
+    """
+    samples = list(header[lead:])
+    if not samples:
+        raise lines.reject("have samples in its header", "names none", "check the columns")
+    check_unique(samples, lines.source, "sample")
+    genes: list[str] = []
+    kept: list[np.ndarray] = []
+    for line in rows:
+        if not line.strip():
+            continue
+        cells = line.split("\t", lead)
+        if len(cells) <= lead:
+            raise _reject_width(lines, len(cells), len(header))
+        values = np.array(_parse_row(lines, cells[lead], header, lead), dtype=np.float64)
+        wrong = find_endless(values)
+        if wrong is not None:
+            has = f"has {values[wrong]:g} for {quote(samples[wrong])}"
+            raise lines.reject(f"hold numbers up to {LARGEST:g}", has, "write NA there")
+        genes.append(name_gene(cells[:lead]))
+        kept.append(values.astype(dtype, copy=False))
+    if not genes:
+        raise InputError(f"{lines.source} must have a line for each gene, but has none; add them")
+    return Matrix(genes, samples, _stack(kept), lines.entries)
+
+
+def make_reading(
+    matrix: Matrix,
+    kind: Kind,
+    account: Account,
+    options: Options,
+    scale: str = "as written",
+    annotation: pd.DataFrame | None = None,
+) -> Reading:
+    """Turn genes by samples into samples by genes, with clean names.
+
+    Args:
+        matrix: as the file has it.
+        kind: what the values are.
+        account: source and format, and the entries so far.
+        options: what the user chose.
+        scale: what the values are, in words; `options.log` may change it.
+        annotation: more about each sample of the matrix, in the same order.
+
+    Returns:
+        The reading, with everything that was done in its account.
+    """
+    rule = find_rule(options.duplicates, kind)
+    entries = [
+        *account.entries,
+        Entry("read", "genes", len(matrix.genes), f"of {len(matrix.samples):,} samples"),
+        *matrix.entries,
+    ]
+    symbols = clean_symbols(matrix.genes, options.symbols, rule)
+    if not symbols.names:
+        raise InputError(f"{account.source} must name genes, but no symbol is left; check column 1")
+    values, logged = _settle_log(matrix.values, kind, options.log)
+    values = merge_rows(values, symbols.targets, len(symbols.names), rule)
+    names, columns, values, dropped = _merge_aliquots(matrix.samples, values, options, rule)
+    missing = int(np.isnan(values).sum())
+    entries += [*symbols.entries, *dropped, *note_shortened(matrix.samples, names), *logged]
+    if missing:
+        entries.append(Entry("noted", "cells", missing, "missing: left as NaN"))
+    index = pd.Index(list(dict.fromkeys(names[column] for column in columns)), name="sample")
+    table = pd.DataFrame(values.T, index=index, columns=pd.Index(symbols.names), copy=False)
+    if annotation is not None:
+        annotation = annotation.iloc[columns].set_axis(index, axis=0)
+    account = Account(account.source, account.format, tuple(entries), account.tallies)
+    scale = "log2(x + 1)" if logged else scale
+    return Reading(table, account, kind, scale, annotation=annotation)
+
+
+def mark_sequenced(reading: Reading) -> Reading:
+    """Say of a matrix of mutations that each of its samples was looked at.
+
+    Args:
+        reading: any reading of a matrix.
+
+    Returns:
+        The same, with `sequenced` where it holds mutations.
+    """
+    if reading.kind != "mutation":
+        return reading
+    return replace(reading, sequenced=tuple(str(name) for name in reading.table.index))
+
+
+def find_endless(values: np.ndarray) -> int | None:
+    """Find a number that is infinite or too large to reckon with.
+
+    Args:
+        values: an array of numbers; NaN counts as none.
+
+    Returns:
+        The place of the first in the flattened array, or None.
+
+    Example:
+        >>> find_endless(np.array([[1.0, np.nan], [np.inf, 2.0]]))
+        2
+    """
+    is_endless = np.abs(values) > LARGEST
+    return int(is_endless.argmax()) if is_endless.any() else None
+
+
+def guess_kind(values: np.ndarray) -> Kind:
+    """Say what a matrix holds, by its values.
+
+    Args:
+        values: [gene, sample].
+
+    Returns:
+        "mutation" where all are 0 and 1, "copy number" where all are whole numbers from -2 to 2
+        with some below 0, else "expression".
+
+    Example:
+        >>> guess_kind(np.array([[0.0, 1.0], [np.nan, 0.0]])), guess_kind(np.array([[-2.0, 1.0]]))
+        ('mutation', 'copy number')
+    """
+    lowest, highest = _find_range(values)
+    if lowest < -2 or highest > 2 or not all(_is_whole(row) for row in values):
+        return "expression"
+    if lowest >= 0 and highest <= 1:
+        return "mutation"
+    return "copy number" if lowest < 0 else "expression"
+
+
+def _is_whole(row: np.ndarray) -> bool:
+    return bool((np.isnan(row) | (row == np.round(row))).all())
+
+
+def _settle_log(values: np.ndarray, kind: Kind, log: bool | None) -> tuple[np.ndarray, list[Entry]]:
+    """Take log2(x + 1) where the user asks for it, or where the values are plainly not logs."""
+    if kind != "expression" or log is False:
+        return values, []
+    lowest, highest = _find_range(values)
+    if log is None and not (lowest >= 0 and highest > _LARGEST_LOG):
+        return values, []
+    if lowest < 0:
+        raise InputError(
+            f"log must be False where values are below 0, but the lowest is {lowest:g}; leave it "
+            f"out"
+        )
+    reason = f"values from {lowest:g} to {highest:g}: log2(x + 1) is taken"
+    entry = Entry("noted", "cells", values.size, reason)
+    return np.log2(values + 1, dtype=values.dtype), [entry]
+
+
+def _find_range(values: np.ndarray) -> tuple[float, float]:
+    """The lowest and highest value, missing ones apart; 0 and 0 where all are missing."""
+    lowest, highest = float(np.fmin.reduce(values, None)), float(np.fmax.reduce(values, None))
+    return (0.0, 0.0) if math.isnan(lowest) else (lowest, highest)
+
+
+def _merge_aliquots(
+    samples: list[str], values: np.ndarray, options: Options, rule: str
+) -> tuple[list[str], list[int], np.ndarray, list[Entry]]:
+    """Keep one column for each sample; say which columns of the file stand for the samples."""
+    names, columns, dropped = choose_aliquots(samples)
+    if len(columns) == len(samples):
+        return names, columns, values, []
+    if options.aliquots == "first":
+        return names, columns, values[:, columns], dropped
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    targets = [places[name] for name in names]
+    firsts = np.unique(targets, return_index=True)[1].tolist()
+    merged = merge_rows(values.T, targets, len(places), rule).T
+    reason = f"several aliquots of one sample: merged by the rule '{rule}'"
+    return names, firsts, merged, [Entry("merged", "aliquots", len(samples) - len(places), reason)]
+
+
+def _parse_row(lines: Lines, text: str, header: Sequence[str], lead: int) -> list[float]:
+    """Turn the cells of one line into numbers."""
+    width = len(header) - lead
+    cells = text.split("\t")
+    if len(cells) != width:
+        if len(cells) < width or any(cell.strip() for cell in cells[width:]):
+            raise _reject_width(lines, len(cells) + lead, len(header))
+        cells = cells[:width]
+    if text.isascii() and "_" not in text:  # float() would take 1_000 and Arabic digits
+        try:
+            return list(map(float, cells))
+        except ValueError:
+            pass
+        try:
+            return [math.nan if cell in ("NA", "") else float(cell) for cell in cells]
+        except ValueError:
+            pass
+    numbers = [parse_cell(cell.strip().strip('"')) for cell in cells]
+    if None in numbers:
+        place = numbers.index(None)
+        raise lines.reject(
+            "hold numbers",
+            f"has {quote(cells[place].strip())} in column {quote(header[lead + place])}",
+            "write a number or NA there",
+        )
+    return [math.nan if number is None else number for number in numbers]
+
+
+def _reject_width(lines: Lines, found: int, expected: int) -> InputError:
+    return lines.reject(
+        f"have {expected} fields in each line, as its header has",
+        f"has {found}",
+        "mend that line, or export the file again",
+    )
+
+
+def _stack(rows: list[np.ndarray]) -> np.ndarray:
+    """Make one array, freeing each row as it is copied."""
+    stacked = np.empty((len(rows), len(rows[0])), dtype=rows[0].dtype)
+    rows.reverse()
+    for place in range(len(stacked)):
+        stacked[place] = rows.pop()
+    return stacked

@@ -1,0 +1,237 @@
+"""Gene symbols: mended where a program spoilt them, and written alike in each table."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rinn.data.cells import find_repeated, quote_some
+from rinn.data.lines import Lines
+from rinn.data.log import Entry, note_some
+from rinn.errors import InputError
+
+_DATES = (
+    re.compile(r"(?P<day>\d{1,2})[-/ ](?P<month>[a-z]{3})(?:[-/ ]\d{2,4})?", re.IGNORECASE),
+    re.compile(r"(?P<month>[a-z]{3})[-/ ](?P<day>\d{1,2})", re.IGNORECASE),
+    re.compile(r"\d{4}-(?P<month>\d\d)-(?P<day>\d\d)(?:[ T]00:00:00)?"),
+)
+_MONTHS = {"sep": "09", "mar": "03", "dec": "12"}
+_ENSEMBL = re.compile(r"(ENS[A-Z]*\d{11})\.\d+(?:_PAR_Y)?", re.IGNORECASE)
+_NOTHING = frozenset({"", "?", ".", "-", "---", "NA", "N/A", "NAN", "NULL", "NONE", "UNKNOWN"})
+
+DATED = (
+    {("09", day): f"SEPTIN{day}" for day in range(1, 15)}
+    | {("09", 15): "SELENOF", ("12", 1): "DELEC1"}
+    | {("03", day): f"MARCHF{day}" for day in range(1, 12)}
+)
+ALIASES: Mapping[str, str] = (
+    {"MLL": "KMT2A", "MLL2": "KMT2D", "MLL3": "KMT2C", "SEP15": "SELENOF", "DEC1": "DELEC1"}
+    | {"MARC1": "MTARC1", "MARC2": "MTARC2"}
+    | {f"SEPT{number}": f"SEPTIN{number}" for number in range(1, 15)}
+    | {f"MARCH{number}": f"MARCHF{number}" for number in range(1, 12)}
+)
+_REASONS = {
+    "rename": "the list of names to change",
+    "alias": "an older symbol of the same gene",
+    "date": "a date that a spreadsheet made of a symbol (Mar 1 and 2 may also have been MARC1, 2)",
+    "version": "the version of the Ensembl id is cut off",
+    "cut": "what follows | is cut off",
+    "case": "in capitals",
+}
+
+
+@dataclass(frozen=True)
+class SymbolRules:
+    """How gene symbols are cleaned, each step by itself.
+
+    Args:
+        cut: `TP53|7157` becomes TP53, and `ENSG00000141510.17` loses its version.
+        upper: all letters become capitals.
+        dates: `1-Sep` becomes SEPTIN1, `1-Mar` MARCHF1.
+        aliases: older symbols and their present ones, in capitals.
+        rename: names to change before anything else, such as Ensembl ids and their symbols.
+    """
+
+    cut: bool = True
+    upper: bool = True
+    dates: bool = True
+    aliases: Mapping[str, str] = field(default_factory=lambda: ALIASES)
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+
+AS_WRITTEN = SymbolRules(cut=False, upper=False, dates=False, aliases={})
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The symbols of a table's genes, and where each gene of the file went.
+
+    `targets` holds, for each name of the file, its place in `names`, or -1 where it is dropped.
+    """
+
+    names: tuple[str, ...]
+    targets: tuple[int, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def has_merged(self) -> bool:
+        """Whether two names of the file became one symbol."""
+        return sum(target >= 0 for target in self.targets) > len(self.names)
+
+
+def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | None, str | None]:
+    """Clean one gene symbol.
+
+    Args:
+        text: as the file has it.
+        rules: what to clean; everything by default.
+
+    Returns:
+        The symbol, or None where there is none; and which step changed it, or None.
+
+    Example:
+        >>> [clean_symbol(text) for text in ("TP53|7157", "1-Sep", "?|100130426", "MLL3", "EGFR")]
+        [('TP53', 'cut'), ('SEPTIN1', 'date'), (None, None), ('KMT2C', 'alias'), ('EGFR', None)]
+    """
+    rules = rules or SymbolRules()
+    name = text.strip().strip('"').strip()
+    step = None
+    if rules.cut:
+        match = _ENSEMBL.fullmatch(name)
+        if match:
+            name, step = match[1], "version"
+        elif "|" in name:
+            name, step = name.partition("|")[0].strip(), "cut"
+    for form in dict.fromkeys((text.strip(), name)):
+        if form in rules.rename:
+            renamed = rules.rename[form].strip()
+            return (renamed or None), "rename"
+    dated = _read_date(name) if rules.dates else None
+    if dated:
+        return dated, "date"
+    if rules.upper and name != name.upper():
+        name, step = name.upper(), step or "case"
+    if name in rules.aliases:
+        return rules.aliases[name], "alias"
+    return (None, None) if name.upper() in _NOTHING else (name, step)
+
+
+def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) -> Symbols:
+    """Clean all gene symbols of a table, and find those that become one.
+
+    Args:
+        texts: as the file has them.
+        rules: what to clean; everything by default.
+        rule: how the rows of one symbol are merged, for the account.
+
+    Returns:
+        The symbols in the order of the file, and where each name went.
+
+    Example:
+        >>> symbols = clean_symbols(["SLC35E2|728661", "SLC35E2|9906", "?|1"], None, "mean")
+        >>> symbols.names, symbols.targets
+        (('SLC35E2',), (0, 0, -1))
+    """
+    places: dict[str, int] = {}
+    sources: dict[str, list[str]] = {}
+    changes: dict[str, list[str]] = {}
+    targets, nameless = [], []
+    for text in texts:
+        name, step = clean_symbol(text, rules)
+        if name is None:
+            nameless.append(text)
+            targets.append(-1)
+            continue
+        if step:
+            changes.setdefault(step, []).append(f"{text} -> {name}")
+        targets.append(places.setdefault(name, len(places)))
+        sources.setdefault(name, []).append(text)
+    entries = note_some("dropped", "genes", "they have no symbol", nameless)
+    for step in (step for step in _REASONS if step in changes):
+        is_rare = step in ("alias", "date")
+        shown = changes[step] if is_rare else changes[step][:1]
+        reason = _REASONS[step] if is_rare else f"{_REASONS[step]}, as {shown[0]}"
+        entries += note_some("renamed", "genes", reason, changes[step], keep=is_rare)
+    merged = [f"{name} ({len(rows)})" for name, rows in sources.items() if len(rows) > 1]
+    reason = f"several rows have the same symbol: merged by the rule '{rule}'"
+    entries += note_some("merged", "genes", reason, merged)
+    return Symbols(tuple(places), tuple(targets), tuple(entries))
+
+
+def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read a table of ids and symbols, such as a Xena probe map; for `SymbolRules(rename=...)`.
+
+    Args:
+        path: a text file of two or more columns with tabs between: id, symbol. The first line is
+            a header where it begins with `id`, `gene_id`, `#id` or `Ensembl_ID`.
+
+    Returns:
+        The symbol of each id; ids with a version also without it.
+
+    Raises:
+        InputError: the file cannot be read, or a line has only one column.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "probes.tsv"
+        >>> _ = path.write_text("id\tgene\nENSG00000141510.17\tTP53\n")
+        >>> load_gene_names(path)["ENSG00000141510"]
+        'TP53'
+    """
+    lines = Lines(path, "gene names")
+    names: dict[str, str] = {}
+    for line in lines:
+        cells = [cell.strip().strip('"') for cell in line.split("\t")]
+        if lines.number == 1 and cells[0].lower().lstrip("#") in ("id", "gene_id", "ensembl_id"):
+            continue
+        if not line.strip():
+            continue
+        if len(cells) < 2:
+            raise lines.reject("have an id and a symbol in each line", "has no tab", "add the tab")
+        match = _ENSEMBL.fullmatch(cells[0])
+        for name in (cells[0], match[1] if match else cells[0]):
+            names[name] = cells[1]
+    if not names:
+        raise InputError(f"{lines.source} must name genes, but it is empty; export it again")
+    return names
+
+
+def check_unique(names: Sequence[str], source: str, what: str) -> None:
+    """Refuse a header that has the same name twice, or an empty one.
+
+    Args:
+        names: the names.
+        source: how errors call the file.
+        what: what they name, such as "sample".
+
+    Raises:
+        InputError: a name is empty or repeated.
+
+    Example:
+        >>> check_unique(["a", "a"], "MAF (x.maf)", "sample")
+        Traceback (most recent call last):
+        rinn.errors.InputError: MAF (x.maf) must have each sample once, but repeats 'a'; keep one \
+of each, or give them different names
+    """
+    if "" in names:
+        raise InputError(
+            f"{source} must have a name for each {what}, but number {list(names).index('') + 1} of "
+            f"{len(names)} has none; name or remove it"
+        )
+    repeated = find_repeated(names)
+    if repeated:
+        raise InputError(
+            f"{source} must have each {what} once, but repeats {quote_some(repeated)}; keep "
+            f"one of each, or give them different names"
+        )
+
+
+def _read_date(text: str) -> str | None:
+    for form in _DATES:
+        match = form.fullmatch(text)
+        if match:
+            month = match["month"].lower()
+            return DATED.get((_MONTHS.get(month, month), int(match["day"])))
+    return None

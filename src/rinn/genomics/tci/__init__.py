@@ -1,0 +1,1 @@
+"""TCI, tumour-specific causal inference: which alteration changed which gene in which tumour."""

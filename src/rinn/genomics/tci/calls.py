@@ -1,0 +1,144 @@
+"""From causes to calls: drivers in a tumour, drivers overall, their targets, what to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rinn.genomics.tci.events import Events
+from rinn.genomics.tci.inference import Causes
+from rinn.genomics.tci.settings import TciSettings
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What was called; SGAs and DEGs are numbered as in the events.
+
+    Attributes:
+        calls: one row for each driver in a tumour: `tumour`, `sga`, `degs` explained there.
+        drivers: one row for each SGA: `sga`, `carriers`, `cutoff`, `called` in so many tumours,
+            `rate` of its carriers, `driver` overall or not.
+        targets: one row for each target DEG of a driver overall: `sga`, `deg`, `tumours` in which
+            they are linked, `share` of the tumours where the SGA is called.
+    """
+
+    calls: pd.DataFrame
+    drivers: pd.DataFrame
+    targets: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns worth keeping: numbers of the SGAs and of the DEGs, in their order."""
+
+    sgas: tuple[int, ...]
+    degs: tuple[int, ...]
+
+
+def call_drivers(
+    events: Events, causes: Causes, cutoffs: np.ndarray, settings: TciSettings
+) -> Calls:
+    """Call drivers and targets.
+
+    An SGA is linked to a DEG in a tumour where it is the top cause with at least the posterior of
+    its cut-off. It is a driver in a tumour with `least_degs` links, a driver overall with calls in
+    `least_tumours` tumours and in the share `least_rate` of its carriers. A target of a driver
+    overall is linked to it in the share `least_share` of the tumours where it is called.
+
+    Args:
+        events: the tumours.
+        causes: as `infer_causes` finds them.
+        cutoffs: one for each SGA, as `find_cutoffs` finds them.
+        settings: the thresholds.
+
+    Example:
+        >>> from rinn.genomics.tci.events import as_events
+        >>> from rinn.genomics.tci.inference import infer_causes
+        >>> from rinn.genomics.tci.prior import make_prior
+        >>> x = np.repeat([[1, 0], [0, 1], [0, 0]], 40, axis=0)
+        >>> events = as_events(x, np.repeat(x[:, :1], 6, axis=1))
+        >>> causes = infer_causes(events, make_prior(events))
+        >>> found = call_drivers(events, causes, np.full(2, 0.5), TciSettings())
+        >>> found.drivers[["called", "driver"]].to_numpy().tolist()
+        [[40, True], [0, False]]
+        >>> len(found.targets)
+        6
+    """
+    sgas, degs = len(events.sgas), len(events.degs)
+    tumour, deg, sga = _find_links(causes, cutoffs)
+    codes, counts = np.unique(tumour * sgas + sga, return_counts=True)
+    enough = counts >= settings.least_degs
+    codes, counts = codes[enough], counts[enough]
+    calls = pd.DataFrame({"tumour": codes // sgas, "sga": codes % sgas, "degs": counts})
+    drivers = _sum_up(events, cutoffs, calls, settings)
+    is_driver = drivers["driver"].to_numpy()
+    counted = is_driver[sga] & np.isin(tumour * sgas + sga, codes)
+    pairs, linked = np.unique(sga[counted] * degs + deg[counted], return_counts=True)
+    called = drivers["called"].to_numpy()[pairs // degs]
+    share = linked / np.maximum(called, 1)
+    targets = pd.DataFrame(
+        {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": share}
+    )
+    targets = targets[share >= settings.least_share].reset_index(drop=True)
+    return Calls(calls, drivers, targets)
+
+
+def select_features(events: Events, calls: Calls, settings: TciSettings) -> Features:
+    """Choose the columns for a smaller problem: drivers overall, and the DEGs that they explain.
+
+    A DEG is kept if it is a target of `least_drivers` of the drivers overall and its frequency is
+    from `least_prevalence` to `most_prevalence`.
+
+    Args:
+        events: the tumours.
+        calls: as `call_drivers` makes them.
+        settings: the thresholds.
+
+    Example:
+        >>> from rinn.genomics.tci.events import as_events
+        >>> events = as_events(np.eye(4), np.eye(4), least=4)
+        >>> calls = Calls(
+        ...     pd.DataFrame(),
+        ...     pd.DataFrame({"driver": [True, False, True, False]}),
+        ...     pd.DataFrame({"sga": [0, 0, 2], "deg": [1, 3, 3]}),
+        ... )
+        >>> select_features(events, calls, TciSettings(least_drivers=2))
+        Features(sgas=(0, 2), degs=(3,))
+    """
+    drivers = np.flatnonzero(calls.drivers["driver"].to_numpy())
+    of_deg = np.bincount(calls.targets["deg"].to_numpy(int), minlength=len(events.degs))
+    prevalence = events.expressed.mean(axis=0)
+    keeps = of_deg >= settings.least_drivers
+    keeps &= (settings.least_prevalence <= prevalence) & (prevalence <= settings.most_prevalence)
+    return Features(tuple(drivers.tolist()), tuple(np.flatnonzero(keeps).tolist()))
+
+
+def _find_links(causes: Causes, cutoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where an SGA is the top cause and reaches its cut-off: tumour, DEG, SGA."""
+    top, posterior = causes.top[..., 0], causes.posterior[..., 0]
+    tumour, deg = np.nonzero(top > 0)
+    sga = top[tumour, deg].astype(np.int64) - 1
+    passes = posterior[tumour, deg] >= cutoffs[sga]
+    return tumour[passes], deg[passes], sga[passes]
+
+
+def _sum_up(
+    events: Events, cutoffs: np.ndarray, calls: pd.DataFrame, settings: TciSettings
+) -> pd.DataFrame:
+    sgas = len(events.sgas)
+    carriers = np.bincount(events.altered.indices, minlength=sgas)
+    called = np.bincount(calls["sga"].to_numpy(int), minlength=sgas)
+    rate = called / np.maximum(carriers, 1)
+    is_driver = (called >= settings.least_tumours) & (rate >= settings.least_rate)
+    return pd.DataFrame(
+        {
+            "sga": np.arange(sgas),
+            "carriers": carriers,
+            "cutoff": cutoffs,
+            "called": called,
+            "rate": rate,
+            "driver": is_driver,
+        }
+    )

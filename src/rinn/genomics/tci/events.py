@@ -1,0 +1,209 @@
+"""What happened in each tumour: its alterations, its expression changes, its tissue."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from rinn.data.align import MIN_SAMPLES, pair_tables
+from rinn.data.cells import quote, quote_some
+from rinn.data.records import Dropped
+from rinn.data.tables import Table, load_table, make_table
+from rinn.errors import InputError
+from rinn.genomics.tci.labels import Labels, load_labels
+
+OTHER = "A0"
+
+
+@dataclass(frozen=True)
+class Events:
+    """Which tumour has which SGA and which DEG.
+
+    `altered` is [tumour, sga], sparse, with int8 ones; `expressed` is [tumour, deg], bool.
+    `tissues` holds one label for each tumour, or is None; `samples` the ids, or is None.
+    """
+
+    altered: sparse.csr_array
+    expressed: np.ndarray
+    sgas: tuple[str, ...]
+    degs: tuple[str, ...]
+    samples: tuple[str, ...] | None = None
+    tissues: tuple[str, ...] | None = None
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The names of the causes by their code: A0, all that is not measured, then the SGAs."""
+        return (OTHER, *self.sgas)
+
+
+def load_events(
+    x_path: str | os.PathLike[str],
+    y_path: str | os.PathLike[str],
+    tissue_path: str | os.PathLike[str] | None = None,
+) -> Events:
+    """Read SGAs and DEGs from two tables of zeros and ones, and the tissues from a third.
+
+    Args:
+        x_path: alterations, samples x genes; `rinn.data.tables.load_table` says in which formats.
+        y_path: expression changes, samples x genes, for the same samples.
+        tissue_path: the tissue of each sample, as `load_labels` reads it.
+
+    Returns:
+        The samples that all tables have, in the order of X.
+
+    Raises:
+        InputError: a file cannot be read, holds other numbers, or does not fit the others.
+    """
+    labels = None if tissue_path is None else load_labels(tissue_path)
+    # One table after the other: as numbers they are 64 times as large as they are as bits.
+    x = _shrink(load_table(x_path, "X"), "X")
+    y = _shrink(load_table(y_path, "Y"), "Y")
+    return _pair(x, y, labels, MIN_SAMPLES)
+
+
+def as_events(
+    X: pd.DataFrame | np.ndarray,
+    Y: pd.DataFrame | np.ndarray,
+    tissues: Sequence[str] | pd.Series | None = None,
+    *,
+    least: int = MIN_SAMPLES,
+) -> Events:
+    """Make events from tables in memory; they stay as they are.
+
+    Args:
+        X: alterations, zeros and ones; a DataFrame's index holds the sample ids.
+        Y: expression changes, zeros and ones, for the same samples.
+        tissues: one label for each row of X, or a Series by sample id.
+        least: how many samples they must have in common.
+
+    Returns:
+        The samples that all tables have, in the order of X.
+
+    Raises:
+        InputError: a table holds other numbers, or does not fit the others.
+
+    Example:
+        >>> x = pd.DataFrame({"TP53": [1, 0, 1], "KRAS": [0, 1, 1]})
+        >>> events = as_events(x, 1 - x, ["lung", "lung", "skin"], least=3)
+        >>> events.altered.sum(axis=0).tolist(), events.causes
+        ([2, 2], ('A0', 'TP53', 'KRAS'))
+    """
+    labels = None
+    if tissues is not None:
+        ids = None
+        if isinstance(tissues, pd.Series) and not isinstance(tissues.index, pd.RangeIndex):
+            ids = tuple(map(str, tissues.index))
+        labels = Labels(tuple(map(str, tissues)), ids)
+    x, y = _shrink(make_table(X, "X"), "X"), _shrink(make_table(Y, "Y"), "Y")
+    return _pair(x, y, labels, least)
+
+
+def fingerprint_events(events: Events) -> dict[str, str]:
+    """Sum up the events in short texts that change when they do.
+
+    Returns:
+        SHA-256 in hexadecimal of `x`, `y`, `names`, `samples` and `tissues`.
+
+    Example:
+        >>> x = pd.DataFrame({"TP53": [1, 0, 1]})
+        >>> sorted(fingerprint_events(as_events(x, 1 - x, least=3)))
+        ['names', 'samples', 'tissues', 'x', 'y']
+    """
+    altered = events.altered
+    places = [altered.indptr.astype("<i8"), altered.indices.astype("<i8")]
+    texts = {
+        "names": [list(events.sgas), list(events.degs)],
+        "samples": None if events.samples is None else list(events.samples),
+        "tissues": None if events.tissues is None else list(events.tissues),
+    }
+    contents = {"x": b"".join(part.tobytes() for part in places)}
+    contents["y"] = np.packbits(events.expressed).tobytes()
+    contents |= {name: json.dumps(value).encode() for name, value in texts.items()}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+
+
+@dataclass(frozen=True)
+class _Bits:
+    """A table of zeros and ones, as bytes, and the same rows as a table of their numbers."""
+
+    bits: np.ndarray
+    columns: tuple[str, ...]
+    rows: Table
+
+
+def _shrink(table: Table, label: str) -> _Bits:
+    """Refuse other values than 0 and 1, and keep a byte for each."""
+    numbers = np.asarray(table.values)
+    wrong = (numbers != 0) & (numbers != 1)
+    if wrong.any():
+        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        raise InputError(
+            f"{label} must hold only 0 and 1, but column {quote(table.columns[column])} has "
+            f"{numbers[row, column]:g}, the first of {int(wrong.sum())} such values; write 1 "
+            f"where a gene is altered or its expression changed, else 0"
+        )
+    places = np.arange(len(numbers), dtype=float)[:, None]
+    rows = Table(places, ("row",), table.samples, table.path)
+    return _Bits(numbers.astype(np.int8), table.columns, rows)
+
+
+def _pair(x: _Bits, y: _Bits, labels: Labels | None, least: int) -> Events:
+    if OTHER in x.columns:
+        raise InputError(
+            f"X must not have a column {OTHER!r}, which stands for all causes that are not "
+            f"measured, but it has; rename it"
+        )
+    matched = pair_tables(x.rows, y.rows, least=max(2, least), as_is=True)
+    x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
+    samples, dropped = matched.samples, matched.dropped
+    tissues = None
+    if labels is not None:
+        kept, tissues = _match_labels(labels, samples, x_rows, len(x.bits))
+        if len(kept) < max(2, least):
+            raise InputError(
+                f"X, Y and the tissues must have at least {max(2, least)} samples in common, but "
+                f"have {len(kept)}; check that the sample ids are written alike"
+            )
+        if samples is not None:
+            left = sorted(set(range(len(samples))) - set(kept))
+            dropped += tuple(Dropped("X", samples[i], "sample has no tissue") for i in left)
+            samples = tuple(samples[i] for i in kept)
+        x_rows, y_rows = x_rows[kept], y_rows[kept]
+    return Events(
+        altered=sparse.csr_array(x.bits[x_rows]),
+        expressed=y.bits[y_rows].astype(bool),
+        sgas=x.columns,
+        degs=y.columns,
+        samples=samples,
+        tissues=tissues,
+        dropped=dropped,
+    )
+
+
+def _match_labels(
+    labels: Labels, samples: tuple[str, ...] | None, x_rows: np.ndarray, rows: int
+) -> tuple[list[int], tuple[str, ...]]:
+    """Find the matched samples that have a label, and their labels."""
+    if labels.samples is None or samples is None:
+        if len(labels.words) != rows:
+            raise InputError(
+                f"the tissues must have one label for each of the {rows} rows of X unless both "
+                f"have sample ids, but have {len(labels.words)}; add the ids or the labels"
+            )
+        return list(range(len(x_rows))), tuple(labels.words[row] for row in x_rows)
+    of_sample = dict(zip(labels.samples, labels.words, strict=True))
+    kept = [place for place, sample in enumerate(samples) if sample in of_sample]
+    if not kept:
+        raise InputError(
+            f"the tissues must share sample ids with X, but have {quote_some(labels.samples)} and "
+            f"X has {quote_some(samples)}; write the ids alike"
+        )
+    return kept, tuple(of_sample[samples[place]] for place in kept)

@@ -1,0 +1,207 @@
+"""The ten assumptions under which a found graph is the true one, and what a graph says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import networkx as nx
+import numpy as np
+
+from rinn.graphs.basics import by_role, check_acyclic, collapse, find_ancestors
+from rinn.graphs.minimal import count_tries, find_smaller
+from rinn.graphs.modified import above, below, modify_graph
+from rinn.graphs.theory import MOST_NAMES, explain_latents, join_names
+from rinn.structure.check import DataComparison
+
+Status = Literal["holds", "broken", "doubtful", "open"]
+Verdict = tuple[Status, str]
+
+SAYS = {
+    "A1": "no cycles, and every latent between inputs and outputs is identifiable",
+    "A2": "inputs act on outputs, never back, and only through latents",
+    "A3": "nothing unmeasured acts on both an input and an output",
+    "A4": "no input acts on an input, and no output on an output",
+    "A5": "samples were not chosen by what is measured in them",
+    "A6": "what the graph separates is independent in the data",
+    "A7": "what is independent in the data, the graph separates",
+    "A8": "no other graph explains as much with as few edges",
+    "A9": "a neural network can compute what the causes do",
+    "A10": "training ends in the best and sparsest network",
+}
+UNBROKEN = "nothing in this graph breaks it, and the search looks for no other graphs"
+UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
+NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
+MOST_TRIES = 2_000_000  # some seconds
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One of the ten, in plain words, with what is known of it.
+
+    `status` is holds or broken where the graph settles it, doubtful where something speaks against
+    it, and open where nothing does but nothing shows it either. A graph can break A2, A3 and A4,
+    but none can show them: they speak of what is outside of it too.
+    """
+
+    name: str
+    says: str
+    status: Status
+    detail: str
+
+    def to_json(self) -> dict[str, str]:
+        """Give the assumption by name."""
+        return {
+            "name": self.name,
+            "says": self.says,
+            "status": self.status,
+            "detail": self.detail,
+        }
+
+
+def check_assumptions(
+    graph: nx.DiGraph, comparison: DataComparison | None = None
+) -> tuple[Assumption, ...]:
+    """Go through A1 to A10 for a graph that is taken for the truth.
+
+    The graph settles A1, and may break A2 to A4. For A8 `find_smaller` tries single changes that
+    keep the reach, so it can raise a doubt and never prove minimality. A6 and A7 need data.
+
+    Args:
+        graph: the true graph; it is not changed. Inputs may have parents and outputs children.
+        comparison: the graph beside data, from `compare_with_data`.
+
+    Returns:
+        The ten assumptions in order.
+
+    Raises:
+        InputError: the graph is not directed, has a cycle, or a node without a role.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> [one.name for one in check_assumptions(paper_graph()) if one.status != "open"]
+        ['A1', 'A8']
+    """
+    check_acyclic(graph)
+    verdicts: dict[str, Verdict] = {
+        "A1": _check_identifiable(graph),
+        "A2": _check_direction(graph),
+        "A3": _check_confounding(graph),
+        "A4": _check_sides(graph),
+        "A5": ("open", f"not checked: {UNSEEN}"),
+        "A6": _check_explained(comparison),
+        "A7": _check_visible(comparison),
+        "A8": _check_smallest(graph),
+        "A9": ("open", "not proved: compare the test error with that of other models"),
+        "A10": (
+            "open",
+            "not proved: another seed or a larger budget that finds the same graph speaks for it",
+        ),
+    }
+    return tuple(Assumption(name, SAYS[name], *verdict) for name, verdict in verdicts.items())
+
+
+def _check_identifiable(graph: nx.DiGraph) -> Verdict:
+    kept = set(by_role(modify_graph(graph), "latent"))
+    findings = [finding for finding in explain_latents(graph) if finding.name in kept]
+    lost = [finding.name for finding in findings if not finding.identifiable]
+    if lost:
+        return "broken", f"not identifiable: {join_names(lost)}"
+    if not findings:
+        return "holds", "this graph has no latent between inputs and outputs"
+    number = "the one latent" if len(findings) == 1 else f"all {len(findings)} latents"
+    verb = "is" if len(findings) == 1 else "are"
+    return "holds", f"in this graph {number} between inputs and outputs {verb} identifiable"
+
+
+def _check_direction(graph: nx.DiGraph) -> Verdict:
+    inputs, outputs = set(by_role(graph, "input")), set(by_role(graph, "output"))
+    caused = below(graph, outputs) - outputs
+    if caused:
+        return "broken", f"descends from an output: {join_names(_sort(graph, caused))}"
+    direct = [f"{a} -> {b}" for a, b in graph.edges if a in inputs and b in outputs]
+    if direct:
+        return "broken", f"no latent between: {join_names(direct)}"
+    return "open", f"taken for granted: {UNBROKEN}"
+
+
+def _check_confounding(graph: nx.DiGraph) -> Verdict:
+    inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
+    causes = above(graph, inputs) & set(by_role(graph, "latent"))
+    if causes:
+        beside: nx.DiGraph = nx.DiGraph(graph.edges)
+        beside.add_nodes_from(graph)
+        beside.remove_nodes_from(inputs)
+        causes &= above(beside, outputs)
+    if causes:
+        return "broken", f"acts on inputs and on outputs: {join_names(_sort(graph, causes))}"
+    return "open", f"not checked: {UNSEEN}"
+
+
+def _check_sides(graph: nx.DiGraph) -> Verdict:
+    for role in ("input", "output"):
+        pairs, count = _find_pairs(graph, by_role(graph, role))
+        if count:
+            return "broken", f"an {role} acts on an {role}: {join_names(pairs, count)}"
+    return "open", f"taken for granted: {UNBROKEN}"
+
+
+def _find_pairs(graph: nx.DiGraph, names: list[str]) -> tuple[list[str], int]:
+    """The first few pairs of which one acts on the other, and how many pairs there are."""
+    affected = below(graph, names) & set(names)
+    if not affected:
+        return [], 0
+    place = {node: position for position, node in enumerate(graph)}
+    columns = [place[name] for name in names]
+    shown: list[str] = []
+    count = 0
+    ancestors = find_ancestors(graph, [name for name in names if name in affected])
+    for target, bits in ancestors.items():
+        causes = [names[i] for i in np.flatnonzero(np.unpackbits(bits)[columns])]
+        count += len(causes) - 1
+        if len(shown) < MOST_NAMES:
+            shown += [f"{cause} -> {target}" for cause in causes if cause != target]
+    return shown, count
+
+
+def _check_explained(comparison: DataComparison | None) -> Verdict:
+    if comparison is None:
+        return "open", NEEDS_TABLES
+    pairs = [f"{test.x} and {test.y}" for test in comparison.unexplained]
+    if pairs:
+        return "doubtful", f"dependent in the data alone: {_count(pairs, comparison)}"
+    return "open", f"none of {comparison.pairs} pairs of input and output speaks against it"
+
+
+def _check_visible(comparison: DataComparison | None) -> Verdict:
+    if comparison is None:
+        return "open", NEEDS_TABLES
+    pairs = [f"{test.x} and {test.y}" for test in comparison.silent]
+    if pairs:
+        return "doubtful", f"dependent in the graph alone: {_count(pairs, comparison)}"
+    return "open", f"none of {comparison.pairs} pairs of input and output speaks against it"
+
+
+def _check_smallest(graph: nx.DiGraph) -> Verdict:
+    modified = modify_graph(graph)
+    change = find_smaller(modified, MOST_TRIES)
+    if change is None:
+        few = "; only simple changes were tried, since it is large"
+        left_out = few if count_tries(modified) > MOST_TRIES else ""
+        return (
+            "open",
+            f"not proved: no single change that was tried gives a graph as small{left_out}",
+        )
+    joined = find_smaller(collapse(modified), MOST_TRIES)
+    if joined == change:
+        return "doubtful", change
+    then = "no other change was found" if joined is None else joined
+    return "doubtful", f"{change}; with latents of the same outputs made one: {then}"
+
+
+def _sort(graph: nx.DiGraph, chosen: set[str]) -> list[str]:
+    return [node for node in graph if node in chosen]
+
+
+def _count(pairs: list[str], comparison: DataComparison) -> str:
+    return f"{len(pairs)} of {comparison.pairs} pairs, such as {pairs[0]}"

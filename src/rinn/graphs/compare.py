@@ -1,0 +1,294 @@
+"""How close a found graph is to a true one: latents, edges, and the order of causes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.optimize import linear_sum_assignment
+
+from rinn.graphs.basics import (
+    by_role,
+    check_graph,
+    collapse,
+    find_ancestors,
+    find_twins,
+    reach,
+    sources,
+)
+from rinn.graphs.protocol import Score
+
+MAX_DIFFERENCE = 1  # outputs in which matching latents may differ
+MIN_OVERLAP = 0.5  # Jaccard overlap of their outputs, so that tiny sets do not match by chance
+
+Edge = tuple[tuple[str, str], tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class GraphScores:
+    """The scores of a found graph, and which found latent is which true one.
+
+    `edges` counts every directed edge, `latent_edges` those between latents. `shd` is the
+    structural Hamming distance: missing and extra edges, a reversed one counted once.
+    `order_errors` counts the pairs of matched latents whose ancestor relation is reversed. `twins`
+    counts the true latents that share their outputs with another, `twins_found` those of them that
+    have a found latent of their own.
+    """
+
+    latents: Score
+    edges: Score
+    latent_edges: Score
+    shd: int
+    order_errors: int
+    pairs: tuple[tuple[str, str], ...]
+    twins: int = 0
+    twins_found: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """Give the scores by name."""
+        return {
+            "latents": self.latents.to_json(),
+            "edges": self.edges.to_json(),
+            "latent_edges": self.latent_edges.to_json(),
+            "shd": self.shd,
+            "order_errors": self.order_errors,
+            "twins": self.twins,
+            "twins_found": self.twins_found,
+        }
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """What a latent is known by, whatever its name."""
+
+    name: str
+    outputs: frozenset[str]
+    inputs: frozenset[str]
+    neighbours: frozenset[str]
+
+
+def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
+    """Score a found graph against a true one.
+
+    Latents of the truth that reach the same outputs are made one first; those of the found graph
+    are not, so a duplicate is a false positive. Twins (see `find_twins`) of which the found graph
+    has at least two, told by their inputs, stay apart if that gives the better scores. Only inputs
+    and outputs that the truth knows count, and found latents that reach none of these outputs are
+    ignored. Where there is nothing to find and nothing was found, the score is 1.
+
+    Args:
+        found: the graph to score; it is not changed.
+        truth: the true graph; it is not changed.
+
+    Returns:
+        The scores.
+
+    Raises:
+        InputError: the truth is not a causal graph (see `check_graph`).
+
+    Example:
+        >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
+        >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}
+        >>> nx.set_node_attributes(truth, roles, "role")
+        >>> found = nx.relabel_nodes(truth, {"h": "L1"})
+        >>> scores = score_graph(found, truth)
+        >>> scores.edges.f1, scores.shd, scores.pairs
+        (1.0, 0, (('L1', 'h'),))
+    """
+    check_graph(truth)
+    found = keep_known(found, truth)
+    twins = find_twins(truth)
+    told = {outputs: _count_told(found, truth, outputs, twins[outputs]) for outputs in twins}
+    scores = _score_collapsed(found, collapse(truth))
+    if apart := [outputs for outputs, count in told.items() if count > 1]:
+        other = _score_collapsed(found, collapse(truth, apart))
+        scores = max(scores, other, key=lambda one: (one.latents.f1, one.edges.f1))
+    number = sum(len(parts) for parts in twins.values())
+    return replace(scores, twins=number, twins_found=sum(told.values()))
+
+
+def _count_told(
+    found: nx.DiGraph, truth: nx.DiGraph, outputs: frozenset[str], twins: list[frozenset[str]]
+) -> int:
+    """Count the twins that have a found latent of their own, with these outputs and its inputs.
+
+    A latent that is nearer to the inputs of all twins together stands for none of them.
+    """
+    origins, above, reached = sources(truth), sources(found), reach(found)
+    own = [frozenset[str]().union(*(origins[latent] for latent in twin)) for twin in twins]
+    same = [above[latent] for latent in above if reached[latent] == outputs]
+    if not same:
+        return 0
+    overlap = _overlap(own, same)[1]  # [twin, found]
+    together = _overlap([frozenset[str]().union(*own)], same)[1]  # [1, found]
+    fits = (overlap >= MIN_OVERLAP) & (overlap > together)
+    rows, columns = linear_sum_assignment(fits, maximize=True)
+    return int(fits[rows, columns].sum())
+
+
+def _score_collapsed(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
+    """Score against a truth as it is."""
+    pairs = match_latents(found, truth)
+    found_edges = _named_edges(found, dict(pairs))
+    true_edges = _named_edges(truth, {latent: latent for latent in by_role(truth, "latent")})
+    missing, extra = true_edges - found_edges, found_edges - true_edges
+    turned = sum((target, source) in missing for source, target in extra)
+    unmatched = len(by_role(found, "latent")) - len(pairs)
+    missed = len(by_role(truth, "latent")) - len(pairs)
+    return GraphScores(
+        latents=_score(len(pairs), unmatched, missed),
+        edges=_compare(found_edges, true_edges),
+        latent_edges=_compare(_between_latents(found_edges), _between_latents(true_edges)),
+        shd=len(missing) + len(extra) - turned,
+        order_errors=_order_errors(found, truth, pairs),
+        pairs=tuple(pairs),
+    )
+
+
+def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
+    """Keep what a truth can judge: inputs and outputs it knows, latents that reach such outputs.
+
+    Args:
+        found: the found graph; it is not changed.
+        truth: the true graph.
+
+    Returns:
+        A new graph, its nodes in the same order.
+
+    Example:
+        >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0")])
+        >>> nx.set_node_attributes(truth, {"x0": "input", "h": "latent", "y0": "output"}, "role")
+        >>> found = nx.relabel_nodes(truth, {"x0": "x1", "h": "L1"})
+        >>> list(keep_known(found, truth))
+        ['L1', 'y0']
+    """
+    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
+    part: nx.DiGraph = nx.DiGraph(found)
+    part.remove_nodes_from(
+        [n for n, role in found.nodes(data="role") if role != "latent" and (n, role) not in known]
+    )
+    reached = reach(part)
+    part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
+    return part
+
+
+def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]:
+    """Pair found latents with true ones by what they reach and what reaches them.
+
+    Two latents may pair when the outputs they reach differ in at most one and overlap by at least
+    half (Jaccard). Of all assignments the one with the most pairs is taken, among those the one
+    with the most equal sets of outputs, then with the most similar sets of ancestor inputs, then
+    with the most direct edges in common. Names of latents play no part, unless two latents of one
+    graph agree in all of this.
+
+    Args:
+        found: the found graph.
+        truth: the true graph.
+
+    Returns:
+        Pairs (found latent, true latent), in the order of the true latents' outputs.
+
+    Example:
+        >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])
+        >>> roles = {"h": "latent"} | {f"y{i}": "output" for i in range(3)}
+        >>> nx.set_node_attributes(truth, roles, "role")
+        >>> match_latents(nx.relabel_nodes(truth, {"h": "L7"}), truth)
+        [('L7', 'h')]
+    """
+    rows, columns = _signatures(truth), _signatures(found)
+    if not rows or not columns:
+        return []
+    gain = _find_gains(rows, columns)
+    chosen = zip(*linear_sum_assignment(gain, maximize=True), strict=True)
+    return [(columns[j].name, rows[i].name) for i, j in chosen if gain[i, j] > 0]
+
+
+def _signatures(graph: nx.DiGraph) -> list[_Signature]:
+    """Describe the latents, sorted by what they are known by."""
+    reached, origins = reach(graph), sources(graph)
+    visible = frozenset(by_role(graph, "input") + by_role(graph, "output"))
+    signatures = [
+        _Signature(
+            node, reached[node], origins[node], visible.intersection(nx.all_neighbors(graph, node))
+        )
+        for node in by_role(graph, "latent")
+    ]
+    return sorted(
+        signatures,
+        key=lambda s: (sorted(s.outputs), sorted(s.inputs), sorted(s.neighbours), s.name),
+    )
+
+
+def _find_gains(
+    rows: Sequence[_Signature], columns: Sequence[_Signature]
+) -> Float[np.ndarray, "row column"]:
+    """Say how good each pair is: allowed, equal outputs, inputs, direct edges, as digits."""
+    base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
+    apart, overlap = _overlap([s.outputs for s in rows], [s.outputs for s in columns])
+    _, inputs = _overlap([s.inputs for s in rows], [s.inputs for s in columns])
+    _, neighbours = _overlap([s.neighbours for s in rows], [s.neighbours for s in columns])
+    gain = ((base + (apart == 0)) * base + inputs) * base + neighbours
+    return np.where((apart <= MAX_DIFFERENCE) & (overlap >= MIN_OVERLAP), gain, 0.0)
+
+
+def _overlap(
+    left: Sequence[frozenset[str]], right: Sequence[frozenset[str]]
+) -> tuple[Float[np.ndarray, "left right"], Float[np.ndarray, "left right"]]:
+    """In how many names each two sets differ, and their Jaccard overlap; 1 for two empty ones."""
+    place = {name: i for i, name in enumerate(sorted(frozenset().union(*left, *right)))}
+    held = []
+    for sets in (left, right):
+        table = np.zeros((len(sets), len(place)), np.float32)  # [set, name]
+        for row, names in zip(table, sets, strict=True):
+            row[[place[name] for name in names]] = 1
+        held.append(table)
+    shared = (held[0] @ held[1].T).astype(float)
+    either = held[0].sum(axis=1, dtype=float)[:, None] + held[1].sum(axis=1, dtype=float) - shared
+    return either - shared, np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
+
+
+def _named_edges(graph: nx.DiGraph, names: dict[str, str]) -> set[Edge]:
+    """Write the edges with (role, id) as ends, where matched latents bear their true names."""
+
+    def end(node: str) -> tuple[str, str]:
+        role = graph.nodes[node]["role"]
+        if role != "latent":
+            return role, node
+        return (role, names[node]) if node in names else ("unmatched", node)
+
+    return {(end(source), end(target)) for source, target in graph.edges}
+
+
+def _between_latents(edges: set[Edge]) -> set[Edge]:
+    latent = ("latent", "unmatched")
+    return {(source, target) for source, target in edges if {source[0], target[0]} <= {*latent}}
+
+
+def _compare(found: set[Edge], truth: set[Edge]) -> Score:
+    return _score(len(found & truth), len(found - truth), len(truth - found))
+
+
+def _score(right: int, extra: int, missed: int) -> Score:
+    if right + extra + missed == 0:
+        return Score(precision=1.0, recall=1.0, f1=1.0, tp=0, fp=0, fn=0)
+    return Score.from_counts(right, extra, missed)
+
+
+def _order_errors(found: nx.DiGraph, truth: nx.DiGraph, pairs: list[tuple[str, str]]) -> int:
+    in_found = _find_order(found, [other for other, _ in pairs])
+    in_truth = _find_order(truth, [true for _, true in pairs])
+    return int((in_found & in_truth.T).sum())
+
+
+def _find_order(graph: nx.DiGraph, latents: Sequence[str]) -> Bool[np.ndarray, "latent latent"]:
+    """Whether the column is an ancestor of the row."""
+    place = {node: i for i, node in enumerate(graph)}
+    columns = [place[latent] for latent in latents]
+    ancestors = find_ancestors(graph, latents)
+    rows = [np.unpackbits(ancestors[latent])[columns] for latent in latents]
+    order = np.array(rows, bool).reshape(len(latents), len(latents))
+    np.fill_diagonal(order, False)
+    return order

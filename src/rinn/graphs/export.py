@@ -1,0 +1,160 @@
+"""A graph as other programs read it: one file per family of formats, one line in this registry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import networkx as nx
+
+from rinn.errors import InputError, suggest
+from rinn.files import check_target, replace_file
+from rinn.graphs.basics import check_graph
+from rinn.graphs.files import encode_graphml, encode_json, load_graph
+from rinn.graphs.formats.cytoscape import encode_cx2, encode_cyjs
+from rinn.graphs.formats.dagitty import encode_dagitty
+from rinn.graphs.formats.dot import encode_dot
+from rinn.graphs.formats.tables import encode_csv, encode_nodes, encode_sif
+
+__all__ = ["EXPORTS", "Export", "export_graph", "export_path"]
+
+Encode = Callable[[nx.DiGraph], bytes]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A format: its name, how its files end, what opens them, and how they are written.
+
+    `beside` holds what the format itself cannot: files that end in these words instead.
+    """
+
+    name: str
+    suffix: str
+    about: str
+    encode: Encode
+    beside: Mapping[str, Encode] = field(default_factory=dict)
+
+    def files(self, path: Path) -> dict[Path, Encode]:
+        """Name every file that is written for one path, the path itself last."""
+        cut = path.name.endswith(self.suffix)
+        stem = path.name.removesuffix(self.suffix) if cut else path.stem
+        others = {path.with_name(f"{stem}{end}"): encode for end, encode in self.beside.items()}
+        return others | {path: self.encode}
+
+
+EXPORTS: dict[str, Export] = {
+    export.name: export
+    for export in (
+        Export("graphml", ".graphml", "GraphML: Cytoscape, Gephi, yEd, igraph", encode_graphml),
+        Export("dot", ".dot", "Graphviz, with shapes by role", encode_dot),
+        Export("cyjs", ".cyjs", "Cytoscape and Cytoscape.js, with a layout", encode_cyjs),
+        Export("cx2", ".cx2", "Cytoscape and NDEx, with a layout and a style", encode_cx2),
+        Export(
+            "sif",
+            ".sif",
+            "Cytoscape's plain interactions, beside a table of the nodes",
+            encode_sif,
+            {".nodes.tsv": encode_nodes},
+        ),
+        Export("csv", ".edges.csv", "one row per edge, for any spreadsheet", encode_csv),
+        Export("json", ".json", "node-link JSON: networkx, d3", encode_json),
+        Export("dagitty", ".dagitty.txt", "DAGitty: dagitty.net and R", encode_dagitty),
+    )
+}
+
+
+def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> None:
+    """Write a graph in one of the formats of `EXPORTS`.
+
+    Args:
+        graph: the graph; it is not changed.
+        path: the file, replaced if it exists, as are the files beside it that the format needs.
+        kind: the format's name.
+
+    Raises:
+        InputError: the format is unknown, the graph is not a causal graph (see `check_graph`),
+            the folder does not exist, or something other than a plain file stands in the way.
+
+    Example:
+        >>> import tempfile
+        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
+        >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     export_graph(graph, f"{folder}/graph.sif", "sif")
+        ...     sorted(entry.name for entry in Path(folder).iterdir())
+        ['graph.nodes.tsv', 'graph.sif']
+    """
+    path = Path(path)
+    files = _name_files(_find_export(kind), path)
+    check_graph(graph)
+    contents = {file: encode(graph) for file, encode in files.items()}
+    for file, content in contents.items():
+        replace_file(file, content)
+
+
+def export_path(
+    source: str | os.PathLike[str],
+    kind: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    force: bool = False,
+) -> Path:
+    """Write the graph of a run folder, or of a graph file, in another format.
+
+    Args:
+        source: a run folder, or a graph as .json or .graphml.
+        kind: the format's name, one of `EXPORTS`.
+        out: the file to write; by default beside the graph, with its name and the format's
+            ending, as `graph.cx2`.
+        force: replace files that exist.
+
+    Returns:
+        The file that was written.
+
+    Raises:
+        InputError: the format is unknown, there is no graph to read, the folder of `out` does not
+            exist, or a file is in the way.
+
+    Example:
+        >>> export_path("truth.json", "dagity")
+        Traceback (most recent call last):
+        rinn.errors.InputError: format must be one of graphml, dot, cyjs, cx2, sif, csv, json, \
+dagitty, got 'dagity'; did you mean 'dagitty'?
+    """
+    export = _find_export(kind)
+    source = Path(source)
+    file = source / "graph.json" if source.is_dir() else source
+    if source.is_dir() and not file.is_file():
+        raise InputError(
+            f"RUN must be a run folder that 'rinn fit' has finished, or a graph file, but {source} "
+            "has no graph.json; name another folder or a graph file"
+        )
+    path = file.with_name(f"{file.stem}{export.suffix}") if out is None else Path(out)
+    taken = [name for name in _name_files(export, path) if os.path.lexists(name)]
+    if taken and not force:
+        raise InputError(
+            f"cannot write {taken[0]}: it exists; name another file with --out, or replace it with "
+            "--force"
+        )
+    export_graph(load_graph(file), path, kind)
+    return path
+
+
+def _name_files(export: Export, path: Path) -> dict[Path, Encode]:
+    """The files to write for one path, all of which can be."""
+    check_target(path)
+    files = export.files(path)
+    for file in files:
+        check_target(file)
+    return files
+
+
+def _find_export(kind: str) -> Export:
+    if kind not in EXPORTS:
+        raise InputError(
+            f"format must be one of {', '.join(EXPORTS)}, got {kind!r}"
+            f"{suggest(kind, EXPORTS, listed=False) or '; choose one of them'}"
+        )
+    return EXPORTS[kind]

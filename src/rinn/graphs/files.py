@@ -1,0 +1,535 @@
+"""Graphs to and from files: node-link JSON, GraphML, and a table of edges."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from rinn.data.cells import find_repeated, quote
+from rinn.errors import InputError
+from rinn.files import replace_file
+from rinn.graphs.basics import ROLES, check_acyclic, check_graph
+from rinn.reading import read_file
+
+EDGE_NUMBERS = ("weight", "frequency")
+MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
+SHARES = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
+SUPPORT = "support"  # what pays for an edge: effects, covariance, both or neither
+ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
+
+# Larger files are refused before they fill the memory; no run writes one.
+MOST_BYTES = 1 << 28
+MOST_EDGES = 1_000_000
+MOST_DEPTH = 50  # of lists and objects within each other
+
+# Attributes of a graph that networkx adds to what it reads, and expects in what it writes.
+_ADDED_BY_READER = ("node_default", "edge_default")
+
+# XML 1.0 cannot hold these at all; a carriage return it would silently turn into a newline.
+_NOT_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
+    r"""Write a graph as .json (networkx node-link) or .graphml; the suffix decides.
+
+    The file appears whole or not at all. Numbers that are not finite are left out. In GraphML,
+    attributes other than text, numbers and truth values become JSON text, and characters that
+    XML cannot hold (control characters other than tab and newline) are spelled out, so that a
+    bell becomes the six characters `\u0007`. JSON keeps every name as it is.
+
+    Args:
+        graph: the graph; it is not changed.
+        path: the file, replaced if it exists.
+
+    Raises:
+        InputError: the graph is not a causal graph (see `check_graph`), the suffix is unknown, or
+            the folder does not exist.
+
+    Example:
+        >>> import tempfile
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("x0", role="input")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_graph(graph, f"{folder}/graph.json")
+        ...     list(load_graph(f"{folder}/graph.json"))
+        ['x0']
+    """
+    path = Path(path)
+    encode = _by_suffix(path, {".json": encode_json, ".graphml": encode_graphml})
+    check_graph(graph)
+    if not path.parent.is_dir():
+        raise InputError(
+            f"cannot write {path}: the folder {path.parent} does not exist; create it first"
+        )
+    replace_file(path, encode(graph))
+
+
+def load_graph(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """Read a graph from .json (node-link, edges under `edges` or `links`) or .graphml.
+
+    Args:
+        path: the file.
+
+    Returns:
+        A checked graph (see `check_graph`), ids as text. Numbers that are missing (null or NaN)
+        are left out.
+
+    Raises:
+        InputError: the file is missing, unreadable or too large, or does not hold such a graph.
+
+    Example:
+        >>> load_graph("truth.txt")
+        Traceback (most recent call last):
+        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml; rename it, or \
+name another file
+    """
+    return _load(path, check_graph)
+
+
+def load_acyclic(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """Read a graph as `load_graph` does, where inputs may have parents and outputs children.
+
+    Args:
+        path: the file.
+
+    Returns:
+        A checked graph; see `rinn.graphs.basics.check_acyclic`.
+
+    Raises:
+        InputError: as for `load_graph`.
+
+    Example:
+        >>> load_acyclic("truth.txt")
+        Traceback (most recent call last):
+        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml; rename it, or \
+name another file
+    """
+    return _load(path, check_acyclic)
+
+
+def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> nx.DiGraph:
+    path = Path(path)
+    decode = _by_suffix(path, {".json": _from_json, ".graphml": _from_graphml})
+    content = _read_bytes(path)
+    try:
+        graph: nx.DiGraph = decode(content)
+        _check_attributes(graph)
+        check(graph)
+    except InputError as error:
+        raise InputError(f"graph file {path}: {error}") from error
+    return graph
+
+
+def _read_bytes(path: Path) -> bytes:
+    content = read_file(path, f"graph file {path}")
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            f"graph file {path} must have at most {MOST_BYTES >> 20} MiB, but it has more; leave "
+            "out edges or attributes"
+        )
+    return content
+
+
+def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFrame:
+    """List the edges as a table, causes first and names in counting order (x2 before x10).
+
+    Args:
+        graph: the graph.
+        drawn: the part of it that is drawn; a column says which edges are.
+
+    Returns:
+        Columns source, target, source_role, target_role, weight, frequency, and those of
+        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; support
+        where some edge has one; and origin where each edge has one.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("x0", role="input")
+        >>> graph.add_node("y0", role="output")
+        >>> graph.add_edge("x0", "y0", weight=-1.5)
+        >>> edges_table(graph).to_dict("list")["weight"]
+        [-1.5]
+    """
+    role = dict(graph.nodes(data="role"))
+
+    def place(node: str) -> tuple[int, str, str]:
+        counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
+        return ROLES.index(role[node]), counted, node
+
+    more = {
+        name: [v[name] for *_, v in graph.edges(data=True) if name in v] for name in MORE_NUMBERS
+    }
+    numbers = [*EDGE_NUMBERS, *(name for name, v in more.items() if v and all(map(_is_number, v)))]
+    rows = [
+        (source, target, role[source], role[target], *map(values.get, numbers))
+        for source, target, values in graph.edges(data=True)
+    ]
+    rows.sort(key=lambda row: (place(row[0]), place(row[1])))
+    names = ["source", "target", "source_role", "target_role", *numbers]
+    table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+    support = [graph.edges[row[:2]].get(SUPPORT) for row in rows]
+    if any(support) and all(isinstance(word, str | None) for word in support):
+        table[SUPPORT] = support
+    origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
+    if rows and all(isinstance(origin, str) for origin in origins):
+        table[ORIGIN] = origins
+    if drawn is not None:
+        table["drawn"] = [drawn.has_edge(row[0], row[1]) for row in rows]
+    return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def encode_json(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as node-link JSON; see `write_graph`."""
+    data = nx.node_link_data(graph, edges="edges")
+    return (json.dumps(_plain(data), indent=1) + "\n").encode()
+
+
+def encode_graphml(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as GraphML; see `write_graph`."""
+    names = spell_names(graph, _xml_text)
+    safe: nx.DiGraph = nx.DiGraph()
+    safe.graph.update(_without(_xml_values(graph.graph), *_ADDED_BY_READER))
+    for node, values in graph.nodes(data=True):
+        safe.add_nodes_from([(names[node], _xml_values(values))])
+    for source, target, values in graph.edges(data=True):
+        safe.add_edges_from([(names[source], names[target], _xml_values(values))])
+    file = BytesIO()
+    nx.write_graphml_xml(safe, file)
+    return file.getvalue()
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a node's or edge's attributes what JSON can hold.
+
+    Example:
+        >>> plain_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
+        {'weight': 0.5, 'merged': ['a', 'b']}
+    """
+    plain: dict[str, Any] = _plain(dict(values))
+    return plain
+
+
+def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """Keep of a node's or edge's attributes text, numbers and truth values; others as JSON text.
+
+    Example:
+        >>> flat_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
+        {'weight': 0.5, 'merged': '["a", "b"]'}
+    """
+    return {
+        name: value if isinstance(value, str | int | float) else json.dumps(value)
+        for name, value in plain_values(values).items()
+    }
+
+
+def spell_out(text: str, characters: re.Pattern[str]) -> str:
+    r"""Write the characters that a format cannot hold as their numbers.
+
+    Example:
+        >>> print(spell_out("two\nlines", re.compile(r"\n")))
+        two\u000alines
+    """
+    return characters.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str]:
+    """Spell every id as a format needs it, so that no two become the same.
+
+    Args:
+        graph: the graph.
+        spell: how one id is spelled.
+
+    Returns:
+        For every id its spelling; a changed one that another node has too gets underscores.
+
+    Example:
+        >>> graph = nx.DiGraph([("a b", "a-b")])
+        >>> spell_names(graph, lambda name: name.replace(" ", "-"))
+        {'a b': 'a-b_', 'a-b': 'a-b'}
+    """
+    names: dict[str, str] = {}
+    taken = set(graph)
+    for node in graph:
+        name = spell(node)
+        while name != node and name in taken:
+            name += "_"
+        taken.add(name)
+        names[node] = name
+    return names
+
+
+def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    if path.suffix.lower() not in codecs:
+        raise InputError(
+            f"graph file {path} must end in {' or '.join(codecs)}; rename it, or name another file"
+        )
+    return codecs[path.suffix.lower()]
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy values, tuples and sets into what JSON has; drop numbers that are not finite."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items() if not _missing(item)}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
+    if isinstance(value, list | tuple):
+        return [None if _missing(item) else _plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and not math.isfinite(value))
+
+
+def _xml_text(text: str) -> str:
+    return spell_out(text, _NOT_XML)
+
+
+def _xml_values(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        _xml_text(name): _xml_text(value) if isinstance(value, str) else value
+        for name, value in flat_values(values).items()
+    }
+
+
+def _from_json(content: bytes) -> nx.DiGraph:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"must hold JSON, but cannot be parsed ({_shorten(error)}); write the file anew"
+        ) from error
+    if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or not data["nodes"]:
+        raise InputError(
+            "must be a JSON object with a non-empty list under 'nodes', but has none; write it as "
+            "networkx.node_link_data does"
+        )
+    edges = data.get("edges", data.get("links"))
+    if not isinstance(edges, list):
+        raise InputError(
+            "must be a JSON object with a list under 'edges', but has none; add an empty list if "
+            "there is no edge"
+        )
+    if data.get("directed") is False:
+        raise InputError(
+            "must be a directed graph, but says 'directed': false; let each edge lead from cause "
+            "to effect and say true"
+        )
+    _check_depth(data)
+    nodes = [(_name(entry, "id", "node"), entry) for entry in data["nodes"]]
+    ends = [(_name(e, "source", "edge"), _name(e, "target", "edge")) for e in edges]
+    _check_ends([node for node, _ in nodes], ends)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.graph.update(data["graph"] if isinstance(data.get("graph"), dict) else {})
+    for node, entry in nodes:
+        graph.add_nodes_from([(node, _without(entry, "id"))])
+    for (source, target), entry in zip(ends, edges, strict=True):
+        graph.add_edges_from([(source, target, _without(entry, "source", "target"))])
+    return graph
+
+
+def _shorten(words: object) -> str:
+    """What another reader says, on one line of bounded length."""
+    text = " ".join(str(words).split())
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _check_depth(data: Any) -> None:
+    """Refuse lists within lists that would end whoever follows them by recursion."""
+    level = [data]
+    for _ in range(MOST_DEPTH):
+        within = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [item for items in within for item in items if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise InputError(
+        f"must hold lists and objects at most {MOST_DEPTH} deep within each other, but they are "
+        "deeper; leave out what is not part of the graph"
+    )
+
+
+def _without(entry: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: item for key, item in entry.items() if key not in keys}
+
+
+def _name(entry: Any, key: str, kind: str) -> str:
+    value = entry.get(key) if isinstance(entry, dict) else None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(
+            f"every {kind} must have a text {key!r}, got {quote(str(entry))}; write one"
+        )
+    return str(value)
+
+
+def _check_ends(nodes: list[str], edges: Sequence[tuple[str, str]]) -> None:
+    known = set(nodes)
+    if len(known) < len(nodes):
+        twice = quote(find_repeated(nodes)[0])
+        raise InputError(
+            f"every node must be listed once, but {twice} is listed again; remove or rename one"
+        )
+    if len(edges) > MOST_EDGES:
+        raise InputError(
+            f"must have at most {MOST_EDGES:,} edges, but has {len(edges):,}; leave out weak edges"
+        )
+    for edge in edges:
+        for node in edge:
+            if node not in known:
+                raise InputError(
+                    f"the edge {_join(edge)} names the unknown node {quote(node)}; "
+                    "add it to the nodes or remove the edge"
+                )
+    if len(set(edges)) < len(edges):
+        twice = _join(next(edge for edge, count in Counter(edges).items() if count > 1))
+        raise InputError(
+            f"every edge must be listed once, but {twice} is listed again; remove one of the two"
+        )
+
+
+def _join(names: Sequence[str]) -> str:
+    return " -> ".join(map(quote, names))
+
+
+def _check_attributes(graph: nx.DiGraph) -> None:
+    """Check the attributes that rinn itself reads; leave out missing numbers."""
+    for node, values in graph.nodes(data=True):
+        _check_values(values, "node", node)
+    for source, target, values in graph.edges(data=True):
+        _check_values(values, "edge", source, target)
+
+
+def _check_values(values: dict[str, Any], *whose: str) -> None:
+    for name in [*EDGE_NUMBERS, *MORE_NUMBERS]:
+        if name not in values:
+            continue
+        value = values[name]
+        if _is_left_out(value):
+            del values[name]
+            continue
+        number = _read_number(value)
+        if number is None or (name in SHARES and not 0 <= number <= 1):
+            must = "a number from 0 to 1" if name in SHARES else "a finite number"
+            raise _reject_value(whose, must, name, value)
+        values[name] = number
+    if "merged" in values:
+        names = _unpack(values["merged"])
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            raise _reject_value(whose, "a list of names", "merged", values["merged"])
+        values["merged"] = names
+    if "effects" in values:
+        effects = _unpack(values["effects"])
+        about = effects.items() if isinstance(effects, dict) else [("", None)]
+        numbers = {output: _read_number(effect) for output, effect in about}
+        if None in numbers.values():
+            raise _reject_value(whose, "a number for each output", "effects", values["effects"])
+        values["effects"] = numbers
+
+
+def _is_left_out(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _read_number(value: Any) -> float | None:
+    """A finite number as float; None for anything else."""
+    if not _is_number(value):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _unpack(value: Any) -> Any:
+    """A list or object that GraphML holds as JSON text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reject_value(whose: Sequence[str], must: str, name: str, value: Any) -> InputError:
+    kind, *names = whose
+    return InputError(
+        f"the {kind} {_join(names)} must have {must} as {name}, got {quote(str(value))}; mend it "
+        "or leave it out"
+    )
+
+
+def _from_graphml(content: bytes) -> nx.DiGraph:
+    nodes = _check_xml(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what it takes for text, and ports
+            graph = nx.read_graphml(BytesIO(content))
+    except (
+        nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
+    ) as error:  # fmt: skip
+        raise InputError(
+            f"must hold GraphML, but cannot be parsed ({_shorten(error)}); write the file anew"
+        ) from error
+    if not isinstance(graph, nx.DiGraph):
+        raise InputError(
+            "must be a directed graph, but says edgedefault='undirected'; let each edge lead from "
+            "cause to effect and say 'directed'"
+        )
+    if len(graph) != nodes:
+        raise InputError(
+            "must hold one graph, but has nodes in another graph too; remove the other graph"
+        )
+    for name in _ADDED_BY_READER:
+        graph.graph.pop(name, None)
+    return graph
+
+
+def _check_xml(content: bytes) -> int:
+    """Look through the XML before it is read, and count its nodes.
+
+    There must be no entity definitions, and edges must lie between known nodes.
+    """
+    nodes: list[str] = []
+    ends: list[tuple[str, str]] = []
+
+    def refuse(*_: object) -> None:
+        raise InputError("must have no DOCTYPE, because it can define entities; remove that line")
+
+    def start(tag: str, values: dict[str, str]) -> None:
+        if tag.endswith("}node") or tag == "node":
+            nodes.append(_name(values, "id", "node"))
+        elif tag.endswith("}edge") or tag == "edge":
+            ends.append((_name(values, "source", "edge"), _name(values, "target", "edge")))
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(content, True)
+    except InputError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InputError(
+            f"must hold GraphML, but is not XML ({_shorten(error)}); write the file anew"
+        ) from error
+    if not nodes:
+        raise InputError("must hold GraphML with at least one node, but has none; add the nodes")
+    _check_ends(nodes, ends)
+    return len(nodes)

@@ -1,0 +1,233 @@
+"""Cytoscape's own formats: cyjs, which Cytoscape.js shares, and CX2, which NDEx shares."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+
+from rinn.graphs.files import plain_values, spell_names
+from rinn.graphs.formats.words import name_interaction, step_aside
+from rinn.graphs.layout import place_nodes
+
+RESERVED = (
+    *("id", "name", "value", "parent", "source", "target", "interaction"),
+    *("represents", "alias", "SUID", "shared name", "shared_name", "selected"),
+)
+LOOKS = {
+    "NODE_SHAPE": {"input": "rectangle", "latent": "ellipse", "output": "round-rectangle"},
+    "NODE_BACKGROUND_COLOR": {"input": "#DCEBF7", "latent": "#FFFFFF", "output": "#FBE6D6"},
+    "NODE_BORDER_STYLE": {"input": "solid", "latent": "dashed", "output": "solid"},
+}
+DEFAULTS = {
+    "network": {"NETWORK_BACKGROUND_COLOR": "#FFFFFF"},
+    "node": {
+        "NODE_WIDTH": 90.0,
+        "NODE_HEIGHT": 32.0,
+        "NODE_BORDER_COLOR": "#57606A",
+        "NODE_BORDER_WIDTH": 1.5,
+        "NODE_LABEL_COLOR": "#1B1F23",
+        "NODE_LABEL_FONT_SIZE": 12,
+    },
+    "edge": {
+        "EDGE_WIDTH": 1.5,
+        "EDGE_LINE_COLOR": "#6E7781",
+        "EDGE_TARGET_ARROW_SHAPE": "triangle",
+        "EDGE_TARGET_ARROW_COLOR": "#6E7781",
+    },
+}
+
+_BLANK = re.compile(r"[\s\ufeff]*")
+
+
+def encode_cyjs(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as Cytoscape's JSON, with places for all nodes.
+
+    Attributes become columns of one type each, see `encode_cx2`. A blank name gets the id `_`,
+    since Cytoscape.js refuses it as an id.
+
+    Args:
+        graph: a causal graph; it is not changed.
+
+    Returns:
+        The file's content.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("L1", role="latent")
+        >>> json.loads(encode_cyjs(graph))["elements"]["nodes"][0]["data"]
+        {'role': 'latent', 'id': 'L1', 'value': 'L1', 'name': 'L1'}
+    """
+    ids = spell_names(graph, lambda name: "_" if _BLANK.fullmatch(name) else name)
+    places = place_nodes(graph)
+    _, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
+    _, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
+    nodes = [
+        {
+            # `value` is what networkx takes for the node itself.
+            "data": values | {"id": ids[node], "value": ids[node], "name": node},
+            "position": dict(zip("xy", places[node], strict=True)),
+        }
+        for node, values in zip(graph, about_nodes, strict=True)
+    ]
+    edges = [
+        {
+            "data": values
+            | {"source": ids[source], "target": ids[target]}
+            | {"interaction": name_interaction(graph, source, target)}
+        }
+        for (source, target), values in zip(graph.edges, about_edges, strict=True)
+    ]
+    return _write(
+        {
+            "format_version": "1.0",
+            "generated_by": "rinn",
+            "target_cytoscapejs_version": "~3",
+            "directed": True,
+            "multigraph": False,
+            "data": _about(graph)[1],
+            "elements": {"nodes": nodes, "edges": edges},
+        }
+    )
+
+
+def encode_cx2(graph: nx.DiGraph) -> bytes:
+    """Spell a graph as CX2 (Cytoscape Exchange, version 2), with places and a style by role.
+
+    Each attribute becomes a column of one type: a truth value, whole number, number or text, or a
+    list of one of these; where values differ in type, or are objects, their JSON text. Attributes
+    whose names Cytoscape keeps for itself, as `name`, get an underscore more.
+
+    Args:
+        graph: a causal graph; it is not changed.
+
+    Returns:
+        The file's content.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("L1", role="latent", frequency=0.5)
+        >>> aspects = json.loads(encode_cx2(graph))
+        >>> aspects[0], aspects[2]["attributeDeclarations"][0]["nodes"]["frequency"]
+        ({'CXVersion': '2.0', 'hasFragments': False}, {'d': 'double'})
+    """
+    number = {node: i for i, node in enumerate(graph)}
+    places = place_nodes(graph)
+    node_types, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
+    edge_types, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
+    graph_types, about_graph = _about(graph)
+    aspects: dict[str, list[dict[str, Any]]] = {
+        "attributeDeclarations": [
+            {
+                "networkAttributes": _declare(graph_types),
+                "nodes": _declare({"name": "string"} | node_types),
+                "edges": _declare({"interaction": "string"} | edge_types),
+            }
+        ],
+        "networkAttributes": [about_graph],
+        "nodes": [
+            {"id": i, "x": places[node][0], "y": places[node][1], "v": {"name": node} | values}
+            for (node, i), values in zip(number.items(), about_nodes, strict=True)
+        ],
+        "edges": [
+            {
+                "id": i,
+                "s": number[source],
+                "t": number[target],
+                "v": {"interaction": name_interaction(graph, source, target)} | values,
+            }
+            for i, ((source, target), values) in enumerate(
+                zip(graph.edges, about_edges, strict=True)
+            )
+        ],
+        "visualProperties": [_style()],
+    }
+    counts = [{"name": name, "elementCount": len(items)} for name, items in aspects.items()]
+    return _write(
+        [
+            {"CXVersion": "2.0", "hasFragments": False},
+            {"metaData": counts},
+            *({name: items} for name, items in aspects.items()),
+            {"status": [{"error": "", "success": True}]},
+        ]
+    )
+
+
+def _about(graph: nx.DiGraph) -> tuple[dict[str, str], dict[str, Any]]:
+    """The columns of the graph itself; Cytoscape shows its name."""
+    name = graph.graph.get("name")
+    types, (values,) = _columns([{key: graph.graph[key] for key in graph.graph if key != "name"}])
+    title = name if isinstance(name, str) and name else "latent graph"
+    return {"name": "string"} | types, {"name": title} | values
+
+
+def _columns(
+    rows: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Find one type for each attribute, and bring its values to it."""
+    plain = [step_aside(plain_values(row), RESERVED) for row in rows]
+    values: dict[str, list[Any]] = {}
+    for row in plain:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
+    types = {name: _common_type(column) for name, column in values.items()}
+    return types, [{n: _cast(value, types[n]) for n, value in row.items()} for row in plain]
+
+
+def _common_type(values: Sequence[Any]) -> str:
+    if all(isinstance(value, list) for value in values):
+        items = [item for value in values for item in value]
+        simple = not any(isinstance(item, list | dict | None) for item in items)
+        return f"list_of_{_common_type(items) if items else 'string'}" if simple else "string"
+    kinds = {_type(value) for value in values}
+    for widest, narrower in (("double", {"integer", "long"}), ("long", {"integer"})):
+        if widest in kinds:
+            kinds -= narrower
+    return kinds.pop() if len(kinds) == 1 else "string"
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return "integer" if -(2**31) <= value < 2**31 else "long"
+    return "double" if isinstance(value, float) else "string"
+
+
+def _cast(value: Any, its_type: str) -> Any:
+    if its_type.startswith("list_of_"):
+        return [_cast(item, its_type.removeprefix("list_of_")) for item in value]
+    if its_type == "double":
+        return float(value)
+    return value if its_type != "string" or isinstance(value, str) else json.dumps(value)
+
+
+def _declare(types: dict[str, str]) -> dict[str, dict[str, str]]:
+    return {name: {"d": its_type} for name, its_type in types.items()}
+
+
+def _style() -> dict[str, Any]:
+    by_role = {
+        look: {
+            "type": "DISCRETE",
+            "definition": {
+                "attribute": "role",
+                "type": "string",
+                "map": [{"v": role, "vp": value} for role, value in values.items()],
+            },
+        }
+        for look, values in LOOKS.items()
+    }
+    label = {"type": "PASSTHROUGH", "definition": {"attribute": "name", "type": "string"}}
+    return {
+        "default": DEFAULTS,
+        "nodeMapping": {"NODE_LABEL": label} | by_role,
+        "edgeMapping": {},
+    }
+
+
+def _write(data: Any) -> bytes:
+    return (json.dumps(data, indent=1) + "\n").encode()

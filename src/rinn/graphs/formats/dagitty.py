@@ -1,0 +1,76 @@
+"""The text of DAGitty (Textor et al. 2016), which dagitty.net and the R package read."""
+
+from __future__ import annotations
+
+import re
+
+import networkx as nx
+
+from rinn.graphs.files import flat_values, spell_names, spell_out
+from rinn.graphs.formats.words import step_aside
+from rinn.graphs.layout import COLUMN, ROW, place_nodes
+
+MARKS = {"input": "exposure", "latent": "latent", "output": "outcome"}
+
+_BARE = re.compile(r"[0-9A-Za-z_.]+")
+# Of its quoted text: no control characters, and a backslash before the quote would hide it.
+_NOT_DAGITTY = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff]|\\(?="|\Z)')
+_NEVER_NAMES = ("graph", "node")
+
+
+def encode_dagitty(graph: nx.DiGraph) -> bytes:
+    r"""Spell a graph for DAGitty: inputs as exposures, latents as latents, outputs as outcomes.
+
+    Edges carry their attributes, nodes only role and place. Control characters and a backslash
+    before a quote or at the end are spelled out, a newline as `\u000a`. The names `graph` and
+    `node`, which DAGitty refuses, get an underscore more.
+
+    Args:
+        graph: a causal graph; it is not changed.
+
+    Returns:
+        The file's content.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("x 0", role="input")
+        >>> graph.add_node("L1", role="latent")
+        >>> graph.add_edge("x 0", "L1", weight=0.5)
+        >>> print(encode_dagitty(graph).decode())
+        dag {
+        bb="-0.500,-0.500,1.500,0.500"
+        "x 0" [exposure,pos="0.000,0.000"]
+        L1 [latent,pos="1.000,0.000"]
+        "x 0" -> L1 [weight="0.5"]
+        }
+        <BLANKLINE>
+    """
+    names = spell_names(graph, _rename)
+    places = {node: (x / COLUMN, y / ROW) for node, (x, y) in place_nodes(graph).items()}
+    lines = ["dag {", f'bb="{_box(list(places.values()))}"']
+    for node, values in graph.nodes(data=True):
+        place = "{:.3f},{:.3f}".format(*places[node])
+        lines.append(f'{_word(names[node])} [{MARKS[values["role"]]},pos="{place}"]')
+    for source, target, values in graph.edges(data=True):
+        pairs = step_aside(flat_values(values), ("pos", "label"))
+        words = [f"{_word(name)}={_quote(str(value))}" for name, value in pairs.items()]
+        about = f" [{','.join(words)}]" if words else ""
+        lines.append(f"{_word(names[source])} -> {_word(names[target])}{about}")
+    return "\n".join([*lines, "}", ""]).encode()
+
+
+def _rename(name: str) -> str:
+    return f"{name}_" if name in _NEVER_NAMES else spell_out(name, _NOT_DAGITTY)
+
+
+def _box(places: list[tuple[float, float]]) -> str:
+    xs, ys = ([place[axis] for place in places] or [0.0] for axis in (0, 1))
+    return f"{min(xs) - 0.5:.3f},{min(ys) - 0.5:.3f},{max(xs) + 0.5:.3f},{max(ys) + 0.5:.3f}"
+
+
+def _word(text: str) -> str:
+    return text if _BARE.fullmatch(text) else _quote(text)
+
+
+def _quote(text: str) -> str:
+    return '"' + spell_out(text, _NOT_DAGITTY).replace('"', '\\"') + '"'

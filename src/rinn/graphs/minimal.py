@@ -1,0 +1,275 @@
+"""Whether a latent graph is the smallest one with its reach.
+
+The reach of a graph says which inputs have a path to which outputs. To find the fewest edges
+with a given reach is a hard problem in general, so the search here tries every single change of
+a few kinds: a graph that passes has no neighbour that is as small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import networkx as nx
+
+from rinn.simulate.samples import Layout, lay_out
+
+# Subsets of so many latents are all tried; above that, single additions, removals and swaps.
+EXACT_LATENTS = 9
+MOST_SHOWN = 6  # names in a sentence
+
+
+@dataclass(frozen=True)
+class View:
+    """A graph seen from one side: the next nodes of each node, and the ends it leads to.
+
+    Seen forwards the next nodes are the children and the ends are outputs; seen backwards they
+    are the parents and the inputs. `ends` are sets written as the bits of a whole number.
+    """
+
+    names: tuple[str, ...]
+    latents: tuple[int, ...]
+    following: tuple[tuple[int, ...], ...]
+    ends: tuple[int, ...]
+
+
+def is_minimal(graph: nx.DiGraph) -> bool:
+    """Tell whether no single change keeps the graph's reach with as few edges.
+
+    Args:
+        graph: a graph whose nodes have roles.
+
+    Returns:
+        False where `find_smaller` names a change.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a role.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> is_minimal(paper_graph())
+        False
+    """
+    return find_smaller(graph) is None
+
+
+def count_tries(graph: nx.DiGraph) -> int:
+    """Estimate how many choices `find_smaller` looks at for new connections.
+
+    Args:
+        graph: a graph whose nodes have roles.
+
+    Returns:
+        The number, which grows with the cube of the latents where these are densely connected.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a role.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> count_tries(paper_graph())
+        2385
+    """
+    layout = lay_out(graph)
+    return sum(_count_tries(view) for view in (_look_forward(layout), _look_backward(layout)))
+
+
+def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None:
+    """Name a change that keeps the graph's reach and does not raise its number of edges.
+
+    Five kinds of change are tried: to drop a latent that joins nothing; to merge two latents with
+    the same outputs or the same inputs; to put a new latent above children that two nodes share;
+    to connect one node differently; and to remove a latent and connect its parents, or its
+    children, with what is left.
+
+    Args:
+        graph: a graph whose nodes have roles.
+        most_tries: try the last two kinds only where `count_tries` is at most this.
+
+    Returns:
+        One sentence, or None where there is no such change.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a role.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> find_smaller(paper_graph())
+        'h16 and h20 reach the same outputs'
+    """
+    layout = lay_out(graph)
+    forward, backward = _look_forward(layout), _look_backward(layout)
+    simple: tuple[Callable[[], Iterator[str]], ...] = (
+        lambda: _find_idle(forward, "reaches no output"),
+        lambda: _find_idle(backward, "is reached from no input"),
+        lambda: _find_twins(forward, "reach the same outputs"),
+        lambda: _find_twins(backward, "are reached from the same inputs"),
+        lambda: _find_shared(forward, backward),
+    )
+    tries = _count_tries(forward) + _count_tries(backward)
+    covers: tuple[Callable[[], Iterator[str]], ...] = (
+        lambda: _find_recovered(forward, "children"),
+        lambda: _find_recovered(backward, "parents"),
+        lambda: _find_removable(forward, backward, "parents"),
+        lambda: _find_removable(backward, forward, "children"),
+    )
+    changes = simple if most_tries is not None and tries > most_tries else simple + covers
+    return next((sentence for find in changes for sentence in find()), None)
+
+
+def _look_forward(layout: Layout) -> View:
+    children: list[list[int]] = [[] for _ in layout.nodes]
+    for node, parents in enumerate(layout.parents):
+        for parent in parents:
+            children[parent].append(node)
+    following = tuple(tuple(sorted(nodes)) for nodes in children)
+    order = tuple(reversed(range(len(layout.nodes))))
+    return _make_view(layout, following, layout.outputs, order)
+
+
+def _look_backward(layout: Layout) -> View:
+    return _make_view(layout, layout.parents, layout.inputs, tuple(range(len(layout.nodes))))
+
+
+def _make_view(
+    layout: Layout,
+    following: tuple[tuple[int, ...], ...],
+    last: tuple[int, ...],
+    order: tuple[int, ...],
+) -> View:
+    """Gather each node's ends, in an order that visits the next nodes first."""
+    ends = [0] * len(layout.nodes)
+    for bit, node in enumerate(last):
+        ends[node] = 1 << bit
+    for node in order:
+        for after in following[node]:
+            ends[node] |= ends[after]
+    latents = tuple(node for node, role in enumerate(layout.roles) if role == "latent")
+    return View(layout.nodes, latents, following, tuple(ends))
+
+
+def _find_idle(view: View, what: str) -> Iterator[str]:
+    yield from (f"{view.names[node]} {what}" for node in view.latents if not view.ends[node])
+
+
+def _find_twins(view: View, what: str) -> Iterator[str]:
+    first: dict[int, int] = {}
+    for node in view.latents:
+        twin = first.setdefault(view.ends[node], node)
+        if twin != node:
+            yield f"{view.names[twin]} and {view.names[node]} {what}"
+
+
+def _count_tries(view: View) -> int:
+    """A node is looked at once, and again for each latent next to it that may be removed."""
+    latents = set(view.latents)
+    near = (sum(after in latents for after in following) for following in view.following)
+    return len(latents) * sum((1 + number) ** 2 for number in near)
+
+
+def _find_shared(view: View, other: View) -> Iterator[str]:
+    """Two nodes with s >= 2 common children: 2 s edges, or s + 2 through a new latent."""
+    for one, after in enumerate(view.following):
+        shared = Counter(parent for child in after for parent in other.following[child])
+        for second in sorted(node for node, count in shared.items() if count > 1 and node > one):
+            common = sorted({*after} & {*view.following[second]})
+            children = " ".join(view.names[node] for node in common[:MOST_SHOWN])
+            children += f" and {len(common) - MOST_SHOWN} more" if len(common) > MOST_SHOWN else ""
+            yield f"{view.names[one]} and {view.names[second]} share the children {children}"
+
+
+def _find_recovered(view: View, side: str) -> Iterator[str]:
+    """A node whose ends another choice of next nodes covers with as few edges."""
+    for node, after in enumerate(view.following):
+        if after and _cheapest_cover(view, node, keep=False) <= len(after):
+            yield f"{view.names[node]} has other {side} that do the same with as few edges"
+
+
+def _find_removable(view: View, other: View, side: str) -> Iterator[str]:
+    """A latent whose neighbours on one side do as well without it."""
+    for latent in view.latents:
+        price = 0
+        budget = len(view.following[latent]) + len(other.following[latent])
+        for before in other.following[latent]:
+            cost = _cheapest_cover(view, before, without=latent)
+            price += cost - len(view.following[before]) + 1
+            if price > budget:
+                break
+        else:
+            yield f"{view.names[latent]} can be removed and its {side} connected without it"
+
+
+def _cheapest_cover(view: View, node: int, without: int = -1, keep: bool = True) -> int:
+    """The fewest edges from a node that lead to its ends.
+
+    A cover is a set of latents that lead to no other ends, and an edge for each end they leave
+    out. With `keep` false the node's present cover does not count, so that ties show.
+    """
+    target = view.ends[node]
+    following = set(view.following[node])
+    options = [
+        latent
+        for latent in view.latents
+        if latent not in (node, without) and view.ends[latent] & ~target == 0
+    ]
+    present = [place for place, latent in enumerate(options) if latent in following]
+    sets = [view.ends[latent] for latent in options]
+    find_prices = _price_all if len(sets) <= EXACT_LATENTS else _price_near
+    price, best_other = find_prices(sets, target, present)
+    tidy = len(following) <= price  # an edge too many is no cover to keep
+    return best_other if not keep and tidy else min(price, best_other)
+
+
+def _price_all(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+    """The cost of the present choice of latents, and the least cost of any other."""
+    reached = [0] * (1 << len(sets))
+    for choice in range(1, len(reached)):
+        lowest = choice & -choice
+        reached[choice] = reached[choice ^ lowest] | sets[lowest.bit_length() - 1]
+    costs = [
+        choice.bit_count() + (target & ~ends).bit_count() for choice, ends in enumerate(reached)
+    ]
+    price = costs.pop(sum(1 << place for place in present))
+    return price, min(costs, default=target.bit_count() + 1)
+
+
+def _price_near(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+    """The same, where the others are those one step away and what greedy additions reach."""
+    members = set(present)
+    others = [place for place in range(len(sets)) if place not in members]
+
+    def price(count: int, ends: int) -> int:
+        return count + (target & ~ends).bit_count()
+
+    covered = _join(sets[place] for place in present)
+    found = [price(len(present) + 1, covered | sets[new]) for new in others]
+    for out in present:
+        rest = _join(sets[place] for place in present if place != out)
+        found.append(price(len(present) - 1, rest))
+        found += [price(len(present), rest | sets[new]) for new in others]
+    for begin in ([], present):
+        choice = _add_greedily(sets, begin)
+        if set(choice) != members:
+            found.append(price(len(choice), _join(sets[place] for place in choice)))
+    return price(len(present), covered), min(found)
+
+
+def _add_greedily(sets: list[int], present: list[int]) -> list[int]:
+    """Add the latent that saves most edges until none saves any."""
+    choice, covered = list(present), _join(sets[place] for place in present)
+    while True:
+        gains = [(ends & ~covered).bit_count() for ends in sets]
+        best = max(range(len(sets)), key=gains.__getitem__)
+        if gains[best] < 2:
+            return choice
+        choice.append(best)
+        covered |= sets[best]
+
+
+def _join(sets: Iterable[int]) -> int:
+    """All ends that some latents lead to."""
+    ends = 0
+    for reached in sets:
+        ends |= reached
+    return ends

@@ -1,0 +1,296 @@
+"""The precision and recall of causal structure, as published with the RINN in 2020.
+
+Reference: Young, Andrews, Cooper, Lu: Learning Latent Causal Structures with a Redundant Input
+Neural Network.
+
+A node is the set of outputs it acts on, as a vector of zeros and ones; two nodes match when their
+vectors differ in at most one output. A zero vector stands for nothing and matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from rinn.errors import InputError
+from rinn.graphs.patterns import (
+    Counts,
+    Patterns,
+    count_hidden,
+    count_inputs,
+    reach_vectors,
+    truth_patterns,
+)
+
+__all__ = [
+    "PROTOCOL",
+    "PaperScores",
+    "Patterns",
+    "Score",
+    "TableScores",
+    "reach_vectors",
+    "score_hidden",
+    "score_inputs",
+    "score_protocol",
+    "truth_patterns",
+]
+
+PROTOCOL = (
+    "paper (oracle): one threshold per table for all models, chosen with sight of the truth "
+    "by the best mean F1"
+)
+FIELDS = ("precision", "recall", "f1")
+
+_MAX_THRESHOLDS = 300
+
+
+@dataclass(frozen=True)
+class Score:
+    """Precision, recall and F1 with the counts behind them."""
+
+    precision: float
+    recall: float
+    f1: float
+    tp: int
+    fp: int
+    fn: int
+
+    @classmethod
+    def from_counts(cls, tp: int, fp: int, fn: int) -> Score:
+        """Compute the score from its counts; a ratio of nothing to nothing is 0.
+
+        Example:
+            >>> round(Score.from_counts(tp=6, fp=4, fn=1).f1, 3)
+            0.706
+        """
+        precision, recall, f1 = (float(value) for value in _ratios(tp, fp, fn))
+        return cls(precision, recall, f1, int(tp), int(fp), int(fn))
+
+    def to_json(self) -> dict[str, float]:
+        """Give precision, recall and F1 by name."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+@dataclass(frozen=True)
+class TableScores:
+    """The scores of several models under one oracle threshold, chosen with sight of the truth."""
+
+    scores: tuple[Score, ...]
+    threshold: float
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean over models."""
+        return {name: float(np.mean([getattr(s, name) for s in self.scores])) for name in FIELDS}
+
+    @property
+    def sd(self) -> dict[str, float]:
+        """The sample standard deviation over models; 0 for one model."""
+        ddof = 1 if len(self.scores) > 1 else 0
+        return {
+            name: float(np.std([getattr(s, name) for s in self.scores], ddof=ddof))
+            for name in FIELDS
+        }
+
+    def to_json(self) -> dict[str, object]:
+        """Give the means, their spread and the oracle threshold by name."""
+        return {**self.mean, "sd": self.sd, "threshold": self.threshold}
+
+
+@dataclass(frozen=True)
+class PaperScores:
+    """Both tables of the paper's protocol, each with its own oracle threshold.
+
+    The thresholds were chosen with sight of the truth, so these numbers are not what a user gets
+    who has no truth.
+    """
+
+    hidden: TableScores
+    input: TableScores | None
+    protocol: str = PROTOCOL
+
+    def to_json(self) -> dict[str, object]:
+        """Give both tables, the hidden table's oracle threshold and the protocol by name."""
+        return {
+            "hidden": self.hidden.to_json(),
+            "input": None if self.input is None else self.input.to_json(),
+            "threshold": self.hidden.threshold,
+            "models": len(self.hidden.scores),
+            "protocol": self.protocol,
+        }
+
+
+def score_hidden(nodes: Bool[np.ndarray, "node output"], patterns: Patterns) -> Score:
+    """Score hidden nodes by the paper's rule for hidden mapping.
+
+    TP are the patterns that some node matches, FN the others. FP are the nodes that match no
+    pattern and are not within one output of the zero vector; of those within one output of an FP
+    counted before, in node order, none is counted again.
+
+    Args:
+        nodes: which outputs each node acts on, with the columns named to `truth_patterns`.
+        patterns: the truth.
+
+    Returns:
+        The score.
+
+    Example:
+        >>> import networkx as nx
+        >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])
+        >>> roles = {"h": "latent"} | {f"y{i}": "output" for i in range(3)}
+        >>> nx.set_node_attributes(truth, roles, "role")
+        >>> patterns = truth_patterns(truth, ["y0", "y1", "y2"], [])
+        >>> score_hidden(np.array([[True, True, False], [False, False, True]]), patterns).f1
+        1.0
+    """
+    bits = _shared(nodes, patterns, "nodes", rows=None) > 0
+    tp, fp, fn = count_hidden(bits[None], patterns)
+    return Score.from_counts(int(tp[0]), int(fp[0]), int(fn[0]))
+
+
+def score_inputs(maps: Bool[np.ndarray, "input output"], patterns: Patterns) -> Score:
+    """Score inputs by the paper's rule for input mapping.
+
+    TP are the inputs within one output of their own pattern, FP the others that act on any output,
+    FN those that act on none. An input that has no effect in the truth can only be an FP.
+
+    Args:
+        maps: which outputs each input acts on, with the rows and columns named to
+            `truth_patterns`.
+        patterns: the truth.
+
+    Returns:
+        The score.
+
+    Example:
+        >>> import networkx as nx
+        >>> truth = nx.DiGraph([("x0", "y0"), ("x0", "y1")])
+        >>> nx.set_node_attributes(truth, dict(x0="input", y0="output", y1="output"), "role")
+        >>> patterns = truth_patterns(truth, ["y0", "y1"], ["x0"])
+        >>> score_inputs(np.array([[True, False]]), patterns).tp
+        1
+    """
+    bits = _shared(maps, patterns, "maps", rows=patterns.rows) > 0
+    tp, fp, fn = count_inputs(bits[None], patterns)
+    return Score.from_counts(int(tp[0]), int(fp[0]), int(fn[0]))
+
+
+def score_protocol(
+    hidden_maps: Sequence[Float[np.ndarray, "_ output"]],
+    input_maps: Sequence[Float[np.ndarray, "input output"]] | None,
+    patterns: Patterns,
+) -> PaperScores:
+    """Score models by the paper's protocol, with an oracle threshold.
+
+    A node acts on an output where |map| > threshold. Each table has one threshold for all models,
+    the one with the best mean F1: it is chosen with sight of the truth, so the result says what
+    the maps hold, not what a user gets. Of equally good thresholds the middle of their longest
+    run is taken.
+
+    Args:
+        hidden_maps: for each model the maps of its hidden nodes, all layers together.
+        input_maps: for each model the maps of its inputs, summed over layers; None leaves the
+            input table out.
+        patterns: the truth.
+
+    Returns:
+        Both tables.
+
+    Raises:
+        InputError: there is no model, or a map has another size than named or is not finite.
+
+    Example:
+        >>> import networkx as nx
+        >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1")])
+        >>> nx.set_node_attributes(truth, dict(h="latent", y0="output", y1="output"), "role")
+        >>> patterns = truth_patterns(truth, ["y0", "y1", "y2"], [])
+        >>> score_protocol([np.array([[0.9, -0.8, 0.1]])], None, patterns).hidden.mean["f1"]
+        1.0
+    """
+    hidden = [_shared(maps, patterns, "hidden_maps", rows=None) for maps in hidden_maps]
+    table = _best_threshold(hidden, patterns, count_hidden, "hidden_maps")
+    if input_maps is None:
+        return PaperScores(table, None)
+    inputs = [_shared(maps, patterns, "input_maps", rows=patterns.rows) for maps in input_maps]
+    return PaperScores(table, _best_threshold(inputs, patterns, count_inputs, "input_maps"))
+
+
+def _shared(
+    maps: np.ndarray, patterns: Patterns, name: str, rows: Int[np.ndarray, " row"] | None
+) -> Float[np.ndarray, "node output"]:
+    """Take the rows and columns of one model's maps that the truth knows, without sign."""
+    maps = np.asarray(maps)
+    height = "any" if rows is None else patterns.height
+    if maps.ndim != 2 or maps.shape[1] != patterns.width or height not in ("any", len(maps)):
+        raise InputError(
+            f"{name} must be [{height}, {patterns.width}] as named to truth_patterns, "
+            f"got {list(maps.shape)}; give maps of the same outputs and inputs"
+        )
+    shared = np.abs(maps[:, patterns.columns].astype(float))
+    if not np.isfinite(shared).all():
+        raise InputError(f"{name} must be finite, but hold NaN or infinity; leave that model out")
+    return shared if rows is None else shared[rows]
+
+
+def _best_threshold(
+    models: Sequence[Float[np.ndarray, "_ output"]],
+    patterns: Patterns,
+    count: Callable[[Bool[np.ndarray, "t _ output"], Patterns], Counts],
+    name: str,
+) -> TableScores:
+    """Find the threshold with the best mean F1 over the models."""
+    if not models:
+        raise InputError(f"{name} must hold the maps of at least one model, got none; give one")
+    levels = np.union1d(np.concatenate([maps.ravel() for maps in models]), 0.0)
+    thresholds = _candidates(levels)
+    counts, best = _try_thresholds(thresholds, models, patterns, count)
+    if len(thresholds) < len(levels) - 1:  # once more, between the neighbours of the best
+        low, high = thresholds[[max(best - 3, 0), min(best + 3, len(thresholds) - 1)]]
+        near = levels[(levels >= low) & (levels <= high)]
+        thresholds = np.union1d(thresholds[best], _candidates(near))
+        counts, best = _try_thresholds(thresholds, models, patterns, count)
+    scores = tuple(Score.from_counts(*(int(n[best]) for n in table)) for table in counts)
+    return TableScores(scores, float(thresholds[best]))
+
+
+def _try_thresholds(
+    thresholds: Float[np.ndarray, " t"],
+    models: Sequence[Float[np.ndarray, "_ output"]],
+    patterns: Patterns,
+    count: Callable[[Bool[np.ndarray, "t _ output"], Patterns], Counts],
+) -> tuple[list[Counts], int]:
+    """Count at every threshold, and find the one with the best mean F1."""
+    counts = [count(maps > thresholds[:, None, None], patterns) for maps in models]
+    mean_f1 = np.mean([_ratios(*table)[2] for table in counts], axis=0)  # [threshold]
+    return counts, _middle_of_longest_run(mean_f1 >= mean_f1.max() - 1e-12)
+
+
+def _candidates(levels: Float[np.ndarray, " value"]) -> Float[np.ndarray, " t"]:
+    """List thresholds: between all neighbouring levels, or by quantile and by logarithm if many."""
+    if len(levels) <= 1:
+        return np.zeros(1)
+    if len(levels) <= _MAX_THRESHOLDS:
+        return (levels[1:] + levels[:-1]) / 2
+    half = _MAX_THRESHOLDS // 2
+    even = np.quantile(levels, np.linspace(0, 1, half, endpoint=False))
+    return np.union1d(even, np.geomspace(levels[1], levels[-1], half, endpoint=False))
+
+
+def _middle_of_longest_run(good: Bool[np.ndarray, " t"]) -> int:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], good.astype(int), [0]])))
+    starts, ends = edges[::2], edges[1::2]
+    longest = int(np.argmax(ends - starts))
+    return int((starts[longest] + ends[longest] - 1) // 2)
+
+
+def _ratios(tp: Any, fp: Any, fn: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute precision, recall and F1, with 0 where a denominator is 0."""
+    tp, fp, fn = (np.asarray(n, dtype=float) for n in (tp, fp, fn))
+    precision = tp / np.maximum(tp + fp, 1)
+    recall = tp / np.maximum(tp + fn, 1)
+    f1 = 2 * tp / np.maximum(2 * tp + fp + fn, 1)
+    return precision, recall, f1

@@ -1,0 +1,169 @@
+"""What trained networks say about samples: predictions, activities, test error and AUROC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import Float
+from sklearn.metrics import roc_auc_score
+
+from rinn.data.likelihoods import BINARY, Likelihood
+from rinn.data.problem import Problem, add_offset, weigh_known
+from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.maps import NetMaps, map_net
+from rinn.nets.redundant import activities, run_net
+from rinn.structure.vote import NetView
+
+
+@dataclass(frozen=True)
+class TestScores:
+    """Error and AUROC of each network on the samples that no network has seen.
+
+    The error is the mean squared error in the user's units, the binary cross-entropy, or, where
+    there are outputs of several kinds, the mean deviance; AUROC is the mean over the outputs that
+    show both classes, or None where none does.
+    """
+
+    error: tuple[float, ...]
+    auroc: tuple[float, ...] | None
+
+    def to_json(self) -> dict[str, object]:
+        """Mean and standard deviation over the networks."""
+        found: dict[str, object] = {"error": _spread(self.error), "auroc": None}
+        if self.auroc is not None:
+            found["auroc"] = _spread(self.auroc)
+        return found
+
+
+def predict_net(
+    net: TrainedNet, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "output sample"]:
+    """Outputs of one network in its own units: logits, or standardised values."""
+    with on_cpu():
+        return np.asarray(run_net(net.weights, ACTIVATIONS[net.trial.net.activation], x))
+
+
+def predict_samples(
+    nets: Sequence[TrainedNet],
+    x: Float[np.ndarray, "input sample"],
+    likelihood: Likelihood,
+    offset: Float[np.ndarray, "split output sample"] | None = None,
+) -> Float[np.ndarray, "net sample output"]:
+    """Predictions of each network in the user's units; probabilities for binary outputs.
+
+    `offset` is what covariates add to the outputs of the networks of each split.
+    """
+    raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
+    if offset is not None:
+        raw = raw + np.stack([offset[net.trial.split].T for net in nets])
+    return likelihood.to_units(raw)
+
+
+def find_activities(
+    net: TrainedNet, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "layer hidden sample"]:
+    """The value of every hidden node of one network for every sample."""
+    with on_cpu():
+        return np.asarray(activities(net.weights, ACTIVATIONS[net.trial.net.activation], x))
+
+
+def view_net(net: TrainedNet, problem: Problem) -> NetView:
+    """Maps of one network, and how much its hidden nodes vary outside the test set."""
+    maps = map_trained(net)
+    values = find_activities(net, problem.x[:, problem.seen])[-len(maps.hidden) :]
+    return NetView(maps, values.std(axis=2))
+
+
+def map_trained(net: TrainedNet) -> NetMaps:
+    """Maps of one network; of an autoencoder those of its decoder."""
+    return map_net(net.weights, decoder=net.trial.net.kind == "belief")
+
+
+def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
+    """Measure networks on the test samples.
+
+    Args:
+        nets: the networks.
+        problem: holds the test samples.
+
+    Returns:
+        One error, and for binary outputs one AUROC, for each network.
+    """
+    x = problem.x[:, problem.test]
+    return score_predictions([_predict_test(net, problem, x) for net in nets], problem)
+
+
+def score_predictions(
+    predicted: Iterable[Float[np.ndarray, "output sample"]], problem: Problem
+) -> TestScores:
+    """Measure predictions of the test samples, each in the networks' units; see `score_test`."""
+    y = problem.y[:, problem.test].astype(np.float64)
+    weight = weigh_known(problem, problem.test)
+    binary = problem.likelihood.find(BINARY)
+    errors, areas = [], []
+    for raw in predicted:
+        if problem.loss == "mse":
+            each = ((raw - y) * problem.y_scale.spread[:, None]) ** 2
+        else:
+            each = problem.likelihood.measure(raw, y)
+        errors.append(float(np.mean(each * weight)))
+        areas.append(_auroc(problem, y[binary], raw[binary], binary))
+    known = binary.any() and not np.isnan(areas).all()
+    return TestScores(tuple(errors), tuple(areas) if known else None)
+
+
+def find_test_losses(
+    nets: Sequence[TrainedNet], problem: Problem
+) -> Float[np.ndarray, "net sample"]:
+    """The loss of each network for each test sample, in the networks' units."""
+    x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
+    weight = weigh_known(problem, problem.test)
+    losses = []
+    for net in nets:
+        each = problem.likelihood.measure(_predict_test(net, problem, x), y)  # [output, sample]
+        losses.append((each * weight).mean(axis=0))
+    return np.stack(losses)
+
+
+def _predict_test(
+    net: TrainedNet, problem: Problem, x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "output sample"]:
+    """Outputs for the test samples in the networks' units, with what covariates say of them."""
+    raw = predict_net(net, x).astype(np.float64)
+    return add_offset(problem, net.trial.split, problem.test, raw)
+
+
+def _auroc(
+    problem: Problem,
+    y: Float[np.ndarray, "output sample"],
+    raw: Float[np.ndarray, "output sample"],
+    binary: np.ndarray,
+) -> float:
+    """The mean over binary outputs of which the test samples show both classes."""
+    known = np.ones(y.shape, bool)
+    if problem.known is not None:
+        known = problem.known[binary][:, problem.test]
+    areas = []
+    for value, guess, rows in zip(y, raw, known, strict=True):
+        is_one = value[rows] > 0  # whatever its scale, a 1 lies above its mean
+        if is_one.any() and not is_one.all():
+            areas.append(roc_auc_score(is_one, guess[rows]))
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def on_cpu() -> AbstractContextManager[object]:
+    """Small work, exact float32: not worth a device with faster, coarser products."""
+    try:
+        return jax.default_device(jax.local_devices(backend="cpu")[0])
+    except RuntimeError:  # JAX was told to have no CPU
+        return nullcontext()
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return {"mean": float(np.mean(values)), "sd": sd}

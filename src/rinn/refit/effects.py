@@ -1,0 +1,234 @@
+"""What each edge and latent of a refitted graph does: effects, and the loss without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.data.problem import Problem, add_offset, weigh_known
+from rinn.refit.model import GraphModel, Values, rescale, run_changed, run_model, stack_parents
+
+
+@dataclass(frozen=True)
+class LatentEffect:
+    """What a latent is worth, and what it does.
+
+    Attributes:
+        latent: its name.
+        loss_without: by how much the loss of held-out samples rises when all its children see it
+            at its mean; nothing is trained again.
+        error: standard error of that over the held-out samples.
+        effects: how much each output that it reaches changes, by all paths, when the latent goes
+            from one standard deviation below its mean to one above: on the scale of `EdgeEffect`,
+            so that where an edge is the only path it is the whole effect.
+    """
+
+    latent: str
+    loss_without: float
+    error: float
+    effects: dict[str, float]
+
+
+@dataclass(frozen=True)
+class EdgeEffect:
+    """What an edge is worth, and what it does.
+
+    Attributes:
+        source: the parent.
+        target: the child.
+        loss_without: by how much the loss of held-out samples rises when the child sees the parent
+            at its mean; nothing is trained again.
+        error: standard error of that over the held-out samples.
+        effect: how much the child changes, on average over the samples, when the parent goes from
+            one standard deviation below its mean to one above, no further than its values go, or
+            from 0 to 1 where it is a 0/1 input. Latents are in units of their standard deviation,
+            outputs in the networks' units: logits, or standard deviations.
+        effect_spread: standard deviation of the effect between the models of the splits.
+    """
+
+    source: str
+    target: str
+    loss_without: float
+    error: float
+    effect: float
+    effect_spread: float
+
+
+def find_losses(
+    problem: Problem, split: int, rows: np.ndarray, predicted: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, " sample"]:
+    """The loss of each of some samples, a mean over the outputs.
+
+    Args:
+        problem: the data.
+        split: whose covariates' offset is added to what is predicted.
+        rows: the samples.
+        predicted: their outputs in the networks' units.
+
+    Returns:
+        Squared errors, cross-entropies or deviances.
+    """
+    y = problem.y[:, rows].astype(np.float64)
+    each = problem.likelihood.measure(add_offset(problem, split, rows, predicted), y)
+    return np.mean(each * weigh_known(problem, rows), axis=0)
+
+
+def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, ...]:
+    """Turn the latents round: alike in all models, and so that they raise the outputs.
+
+    A latent has no sign of its own. Those of later models are turned as in the first; then a
+    latent is turned in all of them if the sum of its effects (see `LatentEffect`) is below zero.
+    Nothing else decides on signs: whatever is said of a latent comes from these models.
+
+    Args:
+        models: of one graph, with standardised latents.
+        problem: the data.
+
+    Returns:
+        Models with the same outputs for the same samples.
+    """
+    x = problem.x[:, problem.seen]
+    first = run_model(models[0], x)
+    aligned = []
+    for model in models:
+        values = run_model(model, x)
+        against = [name for name in model.latents if values[name] @ first[name] < 0]
+        aligned.append(rescale(model, dict.fromkeys(against, (0.0, -1.0))))
+    runs = [run_model(model, x) for model in aligned]
+    turned = [
+        name for name in models[0].latents if sum(_find_effects(aligned, runs, name).values()) < 0
+    ]
+    return tuple(rescale(model, dict.fromkeys(turned, (0.0, -1.0))) for model in aligned)
+
+
+def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeEffect, ...]:
+    """Measure every edge in the model of each split, on the validation samples of that split.
+
+    Args:
+        models: one for each split of the problem.
+        problem: the data.
+
+    Returns:
+        The edges in the order of the children.
+    """
+    edges = [(p, name) for name, own in models[0].functions.items() for p in own.parents]
+    rises = _measure_rises(models, problem, [_cut_edge(*edge) for edge in edges])
+    x = problem.x[:, problem.seen]
+    runs = [run_model(model, x) for model in models]
+    found = []
+    for (source, target), rise in zip(edges, rises, strict=True):
+        pairs = zip(models, runs, strict=True)
+        effects = [_find_effect(model, values, source, target) for model, values in pairs]
+        spread = float(np.std(effects, ddof=1)) if len(effects) > 1 else 0.0
+        found.append(EdgeEffect(source, target, *rise, float(np.mean(effects)), spread))
+    return tuple(found)
+
+
+def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[LatentEffect, ...]:
+    """Measure every latent in the model of each split, on the validation samples of that split.
+
+    Args:
+        models: one for each split of the problem.
+        problem: the data.
+
+    Returns:
+        The latents from causes to effects.
+    """
+    latents = models[0].latents
+    rises = _measure_rises(models, problem, [_hold_latent(name) for name in latents])
+    runs = [run_model(model, problem.x[:, problem.seen]) for model in models]
+    return tuple(
+        LatentEffect(name, *rise, _find_effects(models, runs, name))
+        for name, rise in zip(latents, rises, strict=True)
+    )
+
+
+Change = Callable[[GraphModel, Values, dict[str, float]], Values]
+
+
+def _cut_edge(source: str, target: str) -> Change:
+    def change(model: GraphModel, values: Values, means: dict[str, float]) -> Values:
+        function, samples = model.functions[target], len(values[target])
+        held = values | {source: np.full(samples, means[source])}
+        return {target: function(stack_parents(function.parents, held, samples))}
+
+    return change
+
+
+def _hold_latent(name: str) -> Change:
+    def change(model: GraphModel, values: Values, means: dict[str, float]) -> Values:
+        return {name: np.full(len(values[name]), means[name])}
+
+    return change
+
+
+def _measure_rises(
+    models: Sequence[GraphModel], problem: Problem, changes: Sequence[Change]
+) -> list[tuple[float, float]]:
+    """Rise of the validation loss by each change, a mean over the splits, with standard error."""
+    means = np.empty((len(changes), len(models)))
+    errors = np.empty_like(means)
+    for s, (model, split) in enumerate(zip(models, problem.splits, strict=True)):
+        values = run_model(model, problem.x[:, split.validation])
+        trained = run_model(model, problem.x[:, split.train])
+        centres = {name: float(value.mean()) for name, value in trained.items()}
+        usual = _score_held(problem, s, _stack_outputs(model, values))
+        for c, change in enumerate(changes):
+            changed = run_changed(model, values, change(model, values, centres))
+            rise = _score_held(problem, s, _stack_outputs(model, changed)) - usual
+            means[c, s], errors[c, s] = rise.mean(), find_error(rise)
+    error = np.sqrt(np.sum(errors**2, axis=1)) / len(models)
+    return list(zip(means.mean(axis=1).tolist(), error.tolist(), strict=True))
+
+
+def _score_held(
+    problem: Problem, split: int, predicted: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, " sample"]:
+    """The loss of each validation sample of a split."""
+    return find_losses(problem, split, problem.splits[split].validation, predicted)
+
+
+def find_error(values: Float[np.ndarray, " sample"]) -> float:
+    """Standard error of a mean; infinite where there is but one value."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
+
+
+def _stack_outputs(model: GraphModel, values: Values) -> Float[np.ndarray, "output sample"]:
+    return np.stack([values[name] for name in model.outputs])
+
+
+def _find_effect(model: GraphModel, values: Values, source: str, target: str) -> float:
+    function, samples = model.functions[target], len(values[target])
+    low, high = (
+        function(stack_parents(function.parents, values | {source: np.full(samples, end)}, samples))
+        for end in _find_ends(values[source])
+    )
+    return float(np.mean(high - low))
+
+
+def _find_effects(
+    models: Sequence[GraphModel], runs: Sequence[Values], latent: str
+) -> dict[str, float]:
+    """A latent's effect on each output that it reaches, by all paths, a mean over the models."""
+    each: dict[str, list[float]] = {}
+    for model, values in zip(models, runs, strict=True):
+        low, high = (
+            run_changed(model, values, {latent: np.full(len(values[latent]), end)})
+            for end in _find_ends(values[latent])
+        )
+        for name in model.outputs:
+            if high[name] is not values[name]:  # the latent reaches it
+                each.setdefault(name, []).append(float(np.mean(high[name] - low[name])))
+    return {name: float(np.mean(effects)) for name, effects in each.items()}
+
+
+def _find_ends(values: Float[np.ndarray, " sample"]) -> tuple[float, float]:
+    """One standard deviation to either side of the mean, within the values; 0 and 1 if binary."""
+    least, most = float(values.min()), float(values.max())
+    if np.isin(values, (0, 1)).all():
+        return least, most
+    mean, spread = float(values.mean()), float(values.std())
+    return max(least, mean - spread), min(most, mean + spread)

@@ -1,0 +1,257 @@
+"""Many models of one graph at once: the compiled program that refits them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int
+
+from rinn.data.likelihoods import Units, measure_losses
+from rinn.data.problem import Problem, weigh_known
+from rinn.refit.model import BENDS, GraphModel, rescale, standardise
+from rinn.refit.packing import Sources, Weights, lay_out, pack, unpack
+from rinn.refit.starts import add_curves, fit_quadratics
+
+# How strongly the curved part of each restart is drawn towards nothing; validation decides which
+# to keep. Of four simulated datasets the linear one wants much, which leaves nothing
+# but the straight part; logic and products want little or none.
+PULLS = (0.0, 0.3, 1.0, 10.0)
+STEPS = 1000  # four times as many barely lower the validation loss of noisy data
+STEPS_PER_CHECK = 25
+WARM_UP = 50
+BATCH = 256
+RATE = 0.02
+SQUARES = 0.99  # Adam's memory of squared slopes: shorter than usual, as the training is
+MOST_CHECKED = 4096  # validation samples that decide when to stop
+
+
+def refit_models(
+    parents: Mapping[str, tuple[str, ...]],
+    problem: Problem,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    seed: int = 0,
+    device: jax.Device | None = None,
+) -> list[GraphModel]:
+    """Fit several models on each split and keep the one that validates best.
+
+    Args:
+        parents: from `find_parents`.
+        problem: the data.
+        inputs: names, in the order of the rows of `problem.x`.
+        outputs: names, in the order of the rows of `problem.y`.
+        seed: decides the starting parameters and the order of the samples.
+        device: where to train; None for the CPU.
+
+    Returns:
+        One model for each split, whose latents have mean 0 and standard deviation 1 over the
+        split's training samples.
+    """
+    layout = lay_out(parents, inputs, outputs)
+    x, scales = _code_inputs(problem.x, inputs)
+    left, offset = [problem.y] * len(problem.splits), None
+    if problem.adjustment is not None:
+        left = list(problem.y - problem.adjustment.expected)  # [split][output, sample]
+        offset = problem.adjustment.offset
+    weight = None
+    if problem.known is not None:
+        everything = np.arange(problem.y.shape[1])
+        weight = np.asarray(weigh_known(problem, everything), np.float32)
+        left = [values * problem.known for values in left]
+    starts = []
+    for s, split in enumerate(problem.splits):
+        seen = x[:, split.train]
+        guess = fit_quadratics(parents, seen, left[s][:, split.train], inputs, outputs)
+        for r in range(len(PULLS)):
+            rng = np.random.default_rng([seed, 17, s, r])
+            starts.append(standardise(add_curves(rng, guess), seen))
+    shape = len(problem.splits), len(PULLS)
+    packed = [pack(layout, model) for model in starts]
+    arrays = (
+        jax.tree.map(lambda *parts: np.stack(parts).reshape(*shape, *parts[0].shape), *packed),
+        layout.sources,
+        layout.outputs,
+        np.pad(x, ((0, 1), (0, 0))),
+        problem.y,
+        _order_samples(problem, seed),
+        _decay_rate(),
+        np.array(PULLS, np.float32),
+        np.stack([split.validation[:MOST_CHECKED] for split in problem.splits]),
+        problem.likelihood.make_units(),
+        offset,
+        weight,
+    )
+    with jax.default_matmul_precision("highest"):
+        trained = _train(problem.loss, *jax.device_put(arrays, device or _find_cpu()))
+    fitted, losses = jax.device_get(trained)
+    models = []
+    for s, split in enumerate(problem.splits):
+        best = jax.tree.map(lambda leaf, s=s: leaf[s, losses[s].argmin()], fitted)
+        model = rescale(unpack(layout, best, parents, inputs, outputs), scales)
+        models.append(standardise(model, problem.x[:, split.train]))
+    return models
+
+
+def _find_cpu() -> jax.Device:
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError:  # JAX was told to have no CPU
+        return jax.local_devices()[0]
+
+
+def _code_inputs(
+    x: Float[np.ndarray, "input sample"], inputs: Sequence[str]
+) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
+    """Bring 0/1 inputs to -1 and 1, where the curves of a start can tell them apart."""
+    coded, scales = x.copy(), {}
+    for row, name in enumerate(inputs):
+        if np.isin(x[row], (0, 1)).all():
+            coded[row], scales[name] = 2 * x[row] - 1, (-1.0, 2.0)
+    return coded, scales
+
+
+def _order_samples(problem: Problem, seed: int) -> Int[np.ndarray, "step split sample"]:
+    """Which training samples each step sees: each split in one random order after another."""
+    size = min(BATCH, *(len(split.train) for split in problem.splits))
+    columns = []
+    for number, split in enumerate(problem.splits):
+        rng = np.random.default_rng([seed, 19, number])
+        rounds = -(-STEPS * size // len(split.train))
+        rows = np.concatenate([rng.permutation(split.train) for _ in range(rounds)])
+        columns.append(rows[: STEPS * size].reshape(STEPS, size))
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _decay_rate() -> Float[np.ndarray, " step"]:
+    step = np.arange(STEPS)
+    rate = RATE * (1 + np.cos(np.pi * step / STEPS)) / 2
+    return (rate * np.minimum(1, (step + 1) / WARM_UP)).astype(np.float32)
+
+
+class _Progress(NamedTuple):
+    """Every model in the middle of its training, and as it was when it validated best."""
+
+    weights: Weights
+    memory: Any
+    best: Float[Any, "split restart"]
+    best_weights: Weights
+
+
+class _Seen(NamedTuple):
+    """Some samples of each split; offset and weight where there are covariates or gaps."""
+
+    x: Float[Any, "*split input sample"]
+    y: Float[Any, "*split output sample"]
+    offset: Float[Any, "*split output sample"] | None
+    weight: Float[Any, "*split output sample"] | None
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _train(
+    loss: str,
+    weights: Weights,
+    sources: tuple[Sources, ...],
+    outputs: Int[Array, " output"],
+    x: Float[Array, "input sample"],
+    y: Float[Array, "output sample"],
+    order: Int[Array, "step split use"],
+    rates: Float[Array, " step"],
+    pulls: Float[Array, " restart"],
+    held: Int[Array, "split use"],
+    units: Units,
+    offset: Float[Array, "split output sample"] | None,
+    weight: Float[Array, "output sample"] | None,
+) -> tuple[Weights, Float[Array, "split restart"]]:
+    """Train every model of [split, restart] arrays; returns each at its best, and that loss."""
+    adam = optax.scale_by_adam(b2=SQUARES)
+
+    def find_loss(weights: Weights, seen: _Seen) -> Array:
+        found = run_levels(weights, sources, outputs, seen.x)
+        found = found if seen.offset is None else found + seen.offset
+        losses = measure_losses(loss, found, seen.y, units)
+        return jnp.mean(losses if seen.weight is None else losses * seen.weight)
+
+    def step_one(
+        weights: Weights, memory: Any, pull: Array, seen: _Seen, rate: Array
+    ) -> tuple[Weights, Any]:
+        slope = jax.grad(find_loss)(weights, seen)
+        direction, memory = adam.update(slope, memory)
+        moved = jax.tree.map(lambda w, d: w - rate * d, weights, direction)
+        return _pull_curves(moved, 1 - rate * pull), memory
+
+    over_restarts = jax.vmap(step_one, (0, 0, 0, None, None))
+    step = jax.vmap(over_restarts, (0, 0, None, 0, None))
+    check = jax.vmap(jax.vmap(find_loss, (0, None)))
+
+    def see(rows: Array) -> _Seen:
+        known = None if weight is None else _take(weight, rows)
+        return _Seen(_take(x, rows), _take(y, rows), _take_each(offset, rows), known)
+
+    held_out = see(held)
+
+    def run_step(state: tuple[Weights, Any], now: tuple[Array, Array]) -> tuple[Any, None]:
+        rows, rate = now
+        return step(*state, pulls, see(rows), rate), None
+
+    def run_part(state: _Progress, part: tuple[Array, Array]) -> tuple[_Progress, None]:
+        (weights, memory), _ = jax.lax.scan(run_step, (state.weights, state.memory), part)
+        losses = check(weights, held_out)  # [split, restart]
+        better = losses < state.best
+
+        def keep(new: Array, old: Array) -> Array:
+            return jnp.where(better.reshape(*better.shape, *[1] * (new.ndim - 2)), new, old)
+
+        kept = jax.tree.map(keep, weights, state.best_weights)
+        return _Progress(weights, memory, jnp.where(better, losses, state.best), kept), None
+
+    memory = jax.vmap(jax.vmap(adam.init))(weights)
+    worst = jnp.full(weights[0].bias.shape[:2], jnp.inf)
+    state = _Progress(weights, memory, worst, weights)
+    parts = jax.tree.map(lambda a: a.reshape(-1, STEPS_PER_CHECK, *a.shape[1:]), (order, rates))
+    state, _ = jax.lax.scan(run_part, state, parts)
+    return state.best_weights, state.best
+
+
+def run_levels(
+    weights: Weights,
+    sources: tuple[Sources, ...],
+    outputs: Int[Array, " output"],
+    x: Float[Array, "input sample"],
+) -> Float[Array, "output sample"]:
+    """Compute the outputs of one packed model; x has one empty row more than there are inputs."""
+    latents = jnp.zeros((1, x.shape[1]), x.dtype)
+    for level, read in zip(weights, sources, strict=True):
+        parents = jnp.concatenate([x[read.inputs], latents[read.latents]], axis=1)
+        rows = jnp.concatenate([level.hidden, level.weights[:, None]], axis=1)
+        mixed = jnp.einsum("nhp,npb->nhb", rows, parents)  # [node, hidden + 1, sample]
+        mixed, straight = mixed[:, :-1] + level.hidden_bias[:, :, None], mixed[:, -1]
+        bent = jnp.concatenate([jnp.tanh(mixed[:, :BENDS]), mixed[:, BENDS:] ** 2], axis=1)
+        values = jnp.einsum("nh,nhb->nb", level.curve, bent) + straight + level.bias[:, None]
+        latents = jnp.concatenate([latents, values])
+    return latents[outputs]
+
+
+def _take(
+    values: Float[Array, "column sample"], rows: Int[Array, "split use"]
+) -> Float[Array, "split column use"]:
+    return values[:, rows].transpose(1, 0, 2)
+
+
+def _take_each(
+    values: Float[Array, "split column sample"] | None, rows: Int[Array, "split use"]
+) -> Float[Array, "split column use"] | None:
+    """As `_take`, where every split has values of its own, if any."""
+    return None if values is None else jnp.take_along_axis(values, rows[:, None], axis=2)
+
+
+def _pull_curves(weights: Weights, share: Float[Array, ""]) -> Weights:
+    return tuple(
+        level._replace(curve=level.curve * share, hidden=level.hidden * share) for level in weights
+    )

@@ -1,0 +1,281 @@
+"""What would the outputs be, were inputs or latents set to a value, or edges not there?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from rinn.data.cells import quote, quote_some
+from rinn.errors import InputError, suggest
+from rinn.nets.predict import predict_net
+from rinn.refit.cutting import cut_edges
+from rinn.refit.model import GraphModel, Values, run_changed, run_model
+from rinn.refit.offsets import CovariateSource
+from rinn.refit.samples import MOST_LISTED, Samples, Source, take_samples
+from rinn.refit.values import Value, find_values
+from rinn.runs.model import RunModel
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What an intervention is predicted to do: numbers in the user's units, one for each output.
+
+    Outputs that are 0 or 1 are probabilities of a 1, counted ones mean counts.
+
+    Attributes:
+        outputs: their names.
+        before: mean over the samples of what is predicted without the intervention.
+        after: the same with it.
+        change: the second less the first, a mean over the models of the splits.
+        spread: standard deviation of the change between these models; NaN if there is one only.
+        size: root mean square over the samples of the change in each, a mean over the models: what
+            raises an output in some samples and lowers it in others has a size, but no change.
+        free_change: the change in the free networks, a mean over them; None where latents or
+            edges are part of the question, of which free networks know nothing.
+        free_spread: standard deviation of that over the networks.
+        by_sample: the change in each sample, a mean over the models.
+        samples: sample ids.
+        cautions: what makes the prediction less sure, in sentences.
+    """
+
+    outputs: tuple[str, ...]
+    before: Float[np.ndarray, " output"]
+    after: Float[np.ndarray, " output"]
+    change: Float[np.ndarray, " output"]
+    spread: Float[np.ndarray, " output"]
+    size: Float[np.ndarray, " output"]
+    free_change: Float[np.ndarray, " output"] | None
+    free_spread: Float[np.ndarray, " output"] | None
+    by_sample: Float[np.ndarray, "sample output"]
+    samples: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each output: before, after, change, spread, size, and the free networks'."""
+        columns = {"before": self.before, "after": self.after, "change": self.change}
+        columns |= {"spread": self.spread, "size": self.size}
+        if self.free_change is not None and self.free_spread is not None:
+            columns |= {"free_change": self.free_change, "free_spread": self.free_spread}
+        return pd.DataFrame(columns, index=pd.Index(self.outputs, name="output"))
+
+
+def predict_do(
+    model: RunModel,
+    x: Source,
+    *,
+    inputs: Mapping[str, Value] | None = None,
+    latents: Mapping[str, Value] | None = None,
+    without: Iterable[Edge] = (),
+    covariates: CovariateSource | None = None,
+) -> Prediction:
+    """Predict how the outputs change when variables are set and edges are cut.
+
+    A variable that is set has this value in every sample, whatever its causes, and all that it
+    leads to follows. Where an edge is cut, its target sees its source at its mean. If variables
+    are set, the comparison is with the same samples and the same cut edges without the setting:
+    the change is then what the setting does along the edges that are left. With cut edges alone,
+    the comparison is with the whole graph.
+
+    Args:
+        model: from `load_model`.
+        x: the samples: a file, a DataFrame, or an array in the order of the run's inputs.
+        inputs: values in the user's units, or "low", "mean" or "high" (see `Range`).
+        latents: values in standard deviations around the mean 0, or one of these words.
+        without: edges to cut, as (source, target).
+        covariates: of the same samples, where the run has any: a file, or a table, matched by
+            sample ids where both have them. Changes of outputs that are numbers do not depend on
+            them; without them, before and after are those of the reference levels. Changes of
+            probabilities and counts do.
+
+    Returns:
+        The change of every output.
+
+    Raises:
+        InputError: a name, a value or an edge is unknown, nothing is asked, or a table is missing
+            or does not fit.
+
+    Warns:
+        UserWarning: a value lies outside the range of the run's data, or the graph leaves out
+            something that the data hold.
+    """
+    samples = take_samples(model, x, covariates=covariates)
+    found = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))
+    for caution in found.cautions:
+        warnings.warn(caution, stacklevel=2)
+    return found
+
+
+def answer(
+    model: RunModel,
+    samples: Samples,
+    inputs: Mapping[str, Value],
+    latents: Mapping[str, Value],
+    without: Sequence[Edge],
+) -> Prediction:
+    """Answer the question of `predict_do` for samples that are already in the run's units."""
+    if not inputs and not latents and not without:
+        raise InputError(
+            "a what-if must set an input or a latent, or cut an edge, but nothing was given; name "
+            "one with --do NAME=VALUE or --without SOURCE:TARGET"
+        )
+    check_names(model, inputs, latents, without)
+    values, cautions = find_values(model, inputs, latents)
+    offset = _find_offset(model, samples, cautions)
+    moved = values | {name: _scale(model, name, values[name]) for name in inputs}
+    held = {source for source, _ in without if source in model.inputs}
+    means = {name: _scale(model, name, _find_mean(model, name)) for name in held}
+    pairs = [_run_both(own, samples.x, moved, without, means) for own in model.models]
+    before, after = (
+        _to_units(model, offset + np.stack([own[side] for own in pairs])) for side in (0, 1)
+    )
+    free = _ask_free(model, samples.x, offset, moved) if not latents and not without else None
+    changes = after - before  # [model, output, sample]
+    each = changes.mean(axis=2)
+    sources = {source for source, _ in model.edges}
+    if idle := [name for name in moved if name not in sources]:
+        cautions.append(
+            f"{quote_some(idle)} has no edge in the graph: by the graph nothing changes"
+        )
+    if model.carries is False:
+        cautions.append(
+            "the graph's network predicts held-out samples worse than models that know no graph: "
+            "the graph leaves out something, and so does this answer"
+        )
+    return Prediction(
+        outputs=model.outputs,
+        before=before.mean(axis=(0, 2)),
+        after=after.mean(axis=(0, 2)),
+        change=each.mean(axis=0),
+        spread=_find_spread(each),
+        size=np.sqrt((changes**2).mean(axis=2)).mean(axis=0),
+        free_change=None if free is None else free.mean(axis=0),
+        free_spread=None if free is None else _find_spread(free),
+        by_sample=changes.mean(axis=0).T,
+        samples=samples.names,
+        cautions=(*samples.cautions, *cautions),
+    )
+
+
+def _find_offset(
+    model: RunModel, samples: Samples, cautions: list[str]
+) -> Float[np.ndarray, "split output sample"]:
+    """What covariates add; where they were not given, that of the reference, if it may be."""
+    if samples.offset is not None:
+        return samples.offset
+    if model.offsets is None:
+        return np.zeros((len(model.models), len(model.outputs), len(samples.names)))
+    if model.loss != "mse":
+        raise InputError(
+            f"--covariates must be given where outputs are not all numbers, as the run has "
+            f"{model.offsets.names}: how far a probability or a count moves depends on them; name "
+            f"a table with these columns for the same samples"
+        )
+    cautions.append(
+        f"before and after are those of {model.offsets.usual}, since no covariates were given; the "
+        f"change does not depend on them"
+    )
+    return model.offsets.repeat_usual(len(samples.names))
+
+
+def check_names(
+    model: RunModel,
+    inputs: Iterable[str],
+    latents: Iterable[str],
+    without: Iterable[Edge],
+) -> None:
+    """Raise InputError with suggestions unless the graph has all of these."""
+    for word, names, known in (("input", inputs, model.inputs), ("latent", latents, model.latents)):
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    f"{word}s to set must be {word}s of the run, got {quote(name)}"
+                    f"{suggest(name, known, listed=len(known) <= MOST_LISTED)}"
+                )
+    edges, ends = set(model.edges), set(model.outputs)
+    for source, target in without:
+        if source in ends and (source, target) in edges:
+            raise InputError(
+                f"edges to cut must lead from an input or a latent, got "
+                f"{quote(f'{source}:{target}')} from an output, whose mean the run does not hold; "
+                f"cut the edges into {quote(source)}, or leave it out"
+            )
+        if (source, target) not in edges:
+            shown = [f"{one}:{other}" for one, other in model.edges if source == one]
+            nearest = suggest(f"{source}:{target}", shown) if shown else ""
+            raise InputError(
+                f"edges to cut must be edges of the graph, got {quote(f'{source}:{target}')}"
+                f"{nearest}"
+            )
+
+
+def _find_mean(model: RunModel, name: str) -> float:
+    known = model.ranges.get(name)
+    if known is None:
+        raise InputError(
+            f"an edge from the input {quote(name)} cannot be cut: this run folder does not hold "
+            f"the input's mean; make the run again"
+        )
+    return known.mean
+
+
+def _scale(model: RunModel, name: str, value: float) -> float:
+    """A value of an input in the networks' units."""
+    place = model.inputs.index(name)
+    return float((value - model.x_scale.centre[place]) / model.x_scale.spread[place])
+
+
+def _run_both(
+    model: GraphModel,
+    x: Float[np.ndarray, "input sample"],
+    moved: Mapping[str, float],
+    without: Sequence[Edge],
+    means: Mapping[str, float],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The outputs before and after, [output, sample] each, in the networks' units."""
+    cut = cut_edges(model, without, means)
+    values = run_model(cut, x)
+    if not moved:
+        return model.predict(x), _stack(model, values)
+    changed = {name: np.full(x.shape[1], value) for name, value in moved.items()}
+    return _stack(model, values), _stack(model, run_changed(cut, values, changed))
+
+
+def _stack(model: GraphModel, values: Values) -> Float[np.ndarray, "output sample"]:
+    return np.stack([values[name] for name in model.outputs])
+
+
+def _to_units(
+    model: RunModel, raw: Float[np.ndarray, "*any output sample"]
+) -> Float[np.ndarray, "*any output sample"]:
+    return np.swapaxes(model.likelihood.to_units(np.swapaxes(raw, -1, -2)), -1, -2)
+
+
+def _ask_free(
+    model: RunModel,
+    x: Float[np.ndarray, "input sample"],
+    offset: Float[np.ndarray, "split output sample"],
+    moved: Mapping[str, float],
+) -> Float[np.ndarray, "net output"] | None:
+    """The mean change of each output in each free network."""
+    if not model.nets:
+        return None
+    other = x.copy()
+    for name, value in moved.items():
+        other[model.inputs.index(name)] = value
+    changes = []
+    for net in model.nets:
+        own = 0.0 if model.offsets is None else offset[net.trial.split]
+        old, new = (_to_units(model, predict_net(net, values) + own) for values in (x, other))
+        changes.append((new - old).mean(axis=1))
+    return np.stack(changes).astype(np.float64)
+
+
+def _find_spread(each: Float[np.ndarray, "model output"]) -> Float[np.ndarray, " output"]:
+    return each.std(axis=0, ddof=1) if len(each) > 1 else np.full(each.shape[1], np.nan)

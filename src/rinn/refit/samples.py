@@ -1,0 +1,140 @@
+"""A table of samples brought into the order and units of a run's networks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from rinn.data.cells import quote, quote_some
+from rinn.data.tables import Table, load_table, make_table
+from rinn.errors import InputError, suggest
+from rinn.refit.offsets import CovariateSource, take_covariates
+from rinn.runs.model import RunModel
+
+MOST_LISTED = 20
+
+Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples as a run's networks take them.
+
+    Attributes:
+        x: in the networks' units.
+        names: sample ids, or row numbers from 1 where the table has none.
+        offset: what covariates add to the outputs in the networks' units; None where the run has
+            none.
+        cautions: sentences about values beyond those of the run's own table, and columns that it
+            does not know.
+    """
+
+    x: Float[np.ndarray, "input sample"]
+    names: tuple[str, ...]
+    offset: Float[np.ndarray, "split output sample"] | None = None
+    cautions: tuple[str, ...] = ()
+
+
+def take_samples(
+    model: RunModel,
+    table: Source,
+    chosen: Sequence[str] = (),
+    covariates: CovariateSource | None = None,
+) -> Samples:
+    """Find the run's inputs in a table, by their names, and bring them into its units.
+
+    An input that the run calls `TP53_x`, because both of its tables had a TP53, is found as TP53
+    too. Columns that the run does not know are left out.
+
+    Args:
+        model: of the run.
+        table: a file, a DataFrame, or an array whose columns are the run's inputs in their order.
+        chosen: sample ids to keep; all by default.
+        covariates: of the samples: a file or a table, matched by ids where both have them.
+
+    Returns:
+        The samples.
+
+    Raises:
+        InputError: the table cannot be read, lacks an input, or lacks a sample that was chosen;
+            or covariates came that do not fit, or that the run does not have.
+    """
+    found = _read(model, table)
+    columns = {name: place for place, name in enumerate(found.columns)}
+    places = [columns.get(name, columns.get(_shorten(model, name), -1)) for name in model.inputs]
+    missing = [name for name, place in zip(model.inputs, places, strict=True) if place < 0]
+    if missing:
+        raise InputError(
+            f"X must have a column for each of the run's {len(model.inputs)} inputs, but lacks "
+            f"{quote_some(missing)}{suggest(missing[0], found.columns, listed=False)}"
+        )
+    names = found.samples or tuple(str(row) for row in range(1, len(found.values) + 1))
+    rows = _find_rows(names, chosen)
+    values = found.values[np.ix_(rows, places)]  # noqa: PD011
+    cautions = _check_columns(found, places) + _check_values(model, values)
+    x = np.ascontiguousarray(model.x_scale.apply(values).T)
+    offset = None
+    if covariates is not None:
+        if model.offsets is None:
+            raise InputError(
+                "--covariates must come with a run that has covariates, but RUN was fitted without "
+                "any; leave it out, or fit with them"
+            )
+        own = take_covariates(covariates, found.samples, len(found.values), rows)
+        offset = model.offsets.find(own)
+    return Samples(x, tuple(names[row] for row in rows), offset, tuple(cautions))
+
+
+def _read(model: RunModel, table: Source) -> Table:
+    if isinstance(table, str | os.PathLike):
+        return load_table(table, "X")
+    found = make_table(table, "X")
+    if isinstance(table, np.ndarray) and len(found.columns) == len(model.inputs):
+        return Table(found.values, model.inputs)
+    return found
+
+
+def _shorten(model: RunModel, name: str) -> str:
+    """The name that an input had in its own table, where both tables had it."""
+    base = name.removesuffix("_x")
+    return base if f"{base}_y" in model.outputs else name
+
+
+def _find_rows(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
+    place = {name: row for row, name in enumerate(names)}
+    for name in chosen:
+        if name not in place:
+            nearest = suggest(name, names, listed=len(names) <= MOST_LISTED)
+            raise InputError(f"sample must be in X, got {quote(name)}{nearest}")
+    return [place[name] for name in dict.fromkeys(chosen)] or list(range(len(names)))
+
+
+def _check_columns(table: Table, places: Sequence[int]) -> list[str]:
+    known = set(places)
+    others = [name for place, name in enumerate(table.columns) if place not in known]
+    if not others:
+        return []
+    return [f"X has columns that the run does not know, left out: {quote_some(others)}"]
+
+
+def _check_values(model: RunModel, values: Float[np.ndarray, "sample input"]) -> list[str]:
+    """Say which inputs have values that the run never saw: there its networks only guess."""
+    beyond = []
+    for name, column in zip(model.inputs, values.T, strict=True):
+        known = model.ranges.get(name)
+        if known is None:
+            continue
+        inside = known.holds(float(column.min())) and known.holds(float(column.max()))
+        if not inside or (known.binary and not np.isin(column, (0, 1)).all()):
+            beyond.append(name)
+    if not beyond:
+        return []
+    return [
+        f"X has values that the run's own table did not have, where its networks only guess: in "
+        f"{quote_some(beyond)}"
+    ]

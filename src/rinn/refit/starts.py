@@ -1,0 +1,188 @@
+"""Where the models of a graph start: what regressions suggest, and faint random curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.refit.model import (
+    BENDS,
+    HIDDEN,
+    GraphModel,
+    NodeFunction,
+    Values,
+    find_scale,
+    stack_parents,
+)
+
+FEATURE_SIZE = 1.5
+BIAS_SIZE = 0.7
+CURVE_SIZE = 0.3
+JITTER = 0.2
+RIDGE = 0.01  # of the variance
+MOST_CROSSED = 8  # parents whose products of two are looked at
+
+
+def fit_quadratics(
+    parents: Mapping[str, tuple[str, ...]],
+    x: Float[np.ndarray, "input sample"],
+    y: Float[np.ndarray, "output sample"],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> GraphModel:
+    """Fit each node by a regression on its parents and their products: a first guess.
+
+    A latent is guessed as the first principal component of what a regression on the inputs above
+    it says of the outputs below it. From a random guess instead, training often finds a code that
+    only the latent's own children can read, such as one cause raising it and another, which does
+    the same, lowering it; and it may miss a product or an exclusive or.
+
+    Args:
+        parents: from `find_parents`.
+        x: inputs of the training samples.
+        y: outputs of the training samples.
+        inputs: names of the rows of x.
+        outputs: names of the rows of y.
+
+    Returns:
+        The model; latents have mean 0 and standard deviation 1.
+
+    Example:
+        >>> x = np.array([[0.0, 1.0, 2.0]])
+        >>> model = fit_quadratics({"h": ("x",), "y": ("h",)}, x, 3 * x, ["x"], ["y"])
+        >>> model.predict(x).round(1)
+        array([[0., 3., 6.]])
+    """
+    rows = {name: row for row, name in enumerate(inputs)}
+    places = {name: row for row, name in enumerate(outputs)}
+    above, below = _find_above(parents, rows), _find_below(parents, places)
+    values: Values = dict(zip(inputs, np.asarray(x, np.float64), strict=True))
+    functions: dict[str, NodeFunction] = {}
+    for name, own in parents.items():
+        v = stack_parents(own, values, x.shape[1])
+        if name in places:
+            functions[name] = _fit_function(own, v, y[places[name]].astype(np.float64))
+        else:
+            guess = _guess_latent(values, [inputs[row] for row in above[name]], y[below[name]])
+            fitted = _fit_function(own, v, guess)
+            centre, spread = find_scale(fitted(v))
+            functions[name] = replace(
+                fitted,
+                bias=(fitted.bias - centre) / spread,
+                weights=fitted.weights / spread,
+                curve=fitted.curve / spread,
+            )
+        values[name] = functions[name](v)
+    return GraphModel(tuple(inputs), tuple(outputs), functions)
+
+
+def add_curves(rng: np.random.Generator, model: GraphModel) -> GraphModel:
+    """Jitter the functions of a model and add faint random curves.
+
+    Args:
+        rng: the source of randomness, used up in a fixed order.
+        model: from `fit_quadratics`.
+
+    Returns:
+        A new model.
+    """
+
+    def draw(function: NodeFunction) -> NodeFunction:
+        if not function.parents:
+            return function  # a constant needs no curve, and training gives it none
+        count = len(function.parents)
+        share = 1 / np.sqrt(count)
+        noise = rng.standard_normal((HIDDEN, count + 2))
+        hidden = np.full((HIDDEN, 1), JITTER * share)
+        hidden[:BENDS] = FEATURE_SIZE * share
+        curve = np.zeros(HIDDEN)
+        curve[:BENDS] = CURVE_SIZE / np.sqrt(BENDS) * noise[:BENDS, -1]
+        bias = np.zeros(HIDDEN)
+        bias[:BENDS] = BIAS_SIZE * noise[:BENDS, -2]
+        return replace(
+            function,
+            weights=function.weights + JITTER * share * rng.standard_normal(count),
+            curve=function.curve + curve,
+            hidden=function.hidden + hidden * noise[:, :count],
+            hidden_bias=function.hidden_bias + bias,
+        )
+
+    return replace(model, functions={name: draw(own) for name, own in model.functions.items()})
+
+
+def _find_above(
+    parents: Mapping[str, tuple[str, ...]], rows: dict[str, int]
+) -> dict[str, list[int]]:
+    """The inputs that each node descends from."""
+    found: dict[str, set[int]] = {name: {row} for name, row in rows.items()}
+    for name, own in parents.items():
+        found[name] = set().union(*(found[parent] for parent in own))
+    return {name: sorted(found[name]) for name in parents}
+
+
+def _find_below(
+    parents: Mapping[str, tuple[str, ...]], places: dict[str, int]
+) -> dict[str, list[int]]:
+    """The outputs that each node reaches."""
+    found: dict[str, set[int]] = {name: set() for name in parents}
+    for name, own in reversed(list(parents.items())):
+        reached = found[name] | ({places[name]} if name in places else set())
+        for parent in own:
+            found.setdefault(parent, set()).update(reached)
+    return {name: sorted(found[name]) for name in parents}
+
+
+def _guess_latent(
+    values: Values, above: list[str], y: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, " sample"]:
+    """First principal component of the predictions of y from the inputs above."""
+    if not above or not len(y):
+        return np.zeros(y.shape[1])
+    features = _cross(np.stack([values[name] for name in above]))
+    predicted = _regress(features, y) @ (features - features.mean(axis=1, keepdims=True))
+    _, directions = np.linalg.eigh(predicted @ predicted.T)
+    return directions[:, -1] @ predicted
+
+
+def _fit_function(
+    parents: tuple[str, ...],
+    v: Float[np.ndarray, "parent sample"],
+    target: Float[np.ndarray, " sample"],
+) -> NodeFunction:
+    """A straight part, and the products of parents as a difference of squares."""
+    count, squares = len(parents), HIDDEN - BENDS
+    slopes = _regress(_cross(v), target[None])[0]
+    hidden, curve = np.zeros((HIDDEN, count)), np.zeros(HIDDEN)
+    if count:
+        curve[BENDS:] = np.where(np.arange(squares) % 2, -1.0, 1.0)
+    if len(slopes) > count:
+        form = np.zeros((count, count))
+        form[np.triu_indices(count, 1)] = slopes[count:]
+        sizes, directions = np.linalg.eigh((form + form.T) / 2)
+        largest = np.argsort(-np.abs(sizes))[:squares]  # [square]
+        at = BENDS + np.arange(len(largest))
+        hidden[at] = np.sqrt(np.abs(sizes[largest]))[:, None] * directions[:, largest].T
+        curve[at] = np.sign(sizes[largest])
+    fitted = NodeFunction(parents, 0.0, slopes[:count], curve, hidden, np.zeros(HIDDEN))
+    return replace(fitted, bias=float(np.mean(target - fitted(v))))
+
+
+def _cross(v: Float[np.ndarray, "parent sample"]) -> Float[np.ndarray, "feature sample"]:
+    """The values, and their products of two where they are few."""
+    if not 1 < len(v) <= MOST_CROSSED:
+        return v
+    first, second = np.triu_indices(len(v), 1)
+    return np.concatenate([v, v[first] * v[second]])
+
+
+def _regress(
+    x: Float[np.ndarray, "input sample"], y: Float[np.ndarray, "output sample"]
+) -> Float[np.ndarray, "output input"]:
+    """Slopes of a ridge regression, barely shrunk."""
+    centred = x - x.mean(axis=1, keepdims=True)
+    square = centred @ centred.T
+    ridge = RIDGE * (np.trace(square) / max(len(x), 1) + 1e-9) * np.eye(len(x))
+    return np.linalg.solve(square + ridge, centred @ (y - y.mean(axis=1, keepdims=True)).T).T

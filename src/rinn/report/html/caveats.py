@@ -1,0 +1,107 @@
+"""What the page cannot show, in plain words: assumptions, and latents that cannot be known."""
+
+from __future__ import annotations
+
+from rinn.graphs.assumptions import check_assumptions
+from rinn.graphs.theory import LatentFinding, explain_latents
+from rinn.report.html.markup import Markup, clip, element, join, paragraph, table
+from rinn.runs.read import Contents
+
+CAVEATS = (
+    "The inputs must be causes of the outputs, and not the other way round. This is taken for "
+    "granted; nothing in the tables can show it.",
+    "A cause of both inputs and outputs that was not measured can make an input look as if it "
+    "acted where it does not.",
+    "Effects run one way only, from inputs through latents to outputs. Feedback is not looked "
+    "for and would be misread.",
+    "A latent is drawn where it explains with fewer edges what inputs do to outputs, and what "
+    "outputs have in common beyond that. One without inputs of its own, with two parents and two "
+    "or three children, saves too little to be told from chance, and may be missed.",
+    "An edge from an input straight to an output is drawn where no latent explains its effect with "
+    "fewer edges. A latent with a single child could stand on it unseen.",
+    "Two latents that act on the same outputs can be told apart only if they do so in different "
+    "proportions; otherwise they appear as one.",
+    "An edge that the covariance of the outputs alone supports (the tooltip says so) may also come "
+    "from a cause that was not measured, or from outputs that are not linear in their latents. "
+    "'rinn fit --effects-only' leaves covariance out.",
+    "The test of fit asks whether the effects that the graph does not have could be chance. A "
+    "rejected graph may still be right in most of its edges: with many samples small effects are "
+    "enough. A graph that is not rejected need not be the true one.",
+    "A frequency is the share of bootstrap resamples of the rows that found a latent or an edge; "
+    "a latent is drawn if at least half of them find it. It says how firm the finding is, not how "
+    "probable it is that it is true. 'rinn fit --null' says how much is chance. edges.csv lists "
+    "what was found too seldom to be drawn.",
+)
+DM_CAVEATS = (
+    *CAVEATS[:3],
+    "Detect MIMIC takes an input for a cause of an output wherever the two are correlated, and "
+    "treats every column as continuous. It says nothing of how strong an effect is.",
+    "Small changes of the data or of the two alphas can change the graph. Latents that would act "
+    "on one another in a circle are shown as one.",
+)
+REGRESSION_CAVEATS = (
+    *CAVEATS[:3],
+    "The regression is linear: an effect that is as often positive as negative, or that shows only "
+    "with another input, is not seen. Binary outputs are treated as numbers.",
+    "Inputs are grouped by the outputs with significant effects. Where effects are weak, a latent "
+    "may fall into several, and edges go past it straight to outputs.",
+    "Two latents that act on the same outputs cannot be told apart and appear as one.",
+)
+DBN_CAVEATS = (
+    *CAVEATS[:3],
+    "Deep belief networks look at the outputs alone: which inputs act on a latent, and whether any "
+    "does, is not known.",
+    "A latent is drawn where two in five of the kept networks have a node that acts on the same "
+    "outputs; its frequency is their share.",
+)
+MOST_UNKNOWN = 40
+MOST_DETAIL = 400
+
+
+def say_caveats(contents: Contents) -> Markup:
+    """Say what the page cannot show."""
+    strategy = contents.manifest["settings"].get("strategy")
+    words: tuple[str, ...] = CAVEATS
+    if not contents.is_measured:
+        words = REGRESSION_CAVEATS if strategy == "regression" else DM_CAVEATS
+    elif any(net.trial.net.kind == "belief" for net in contents.nets):
+        words = DBN_CAVEATS
+    return element("ul", *(element("li", one) for one in words), class_="caveats")
+
+
+def say_assumptions(contents: Contents) -> Markup:
+    """List the assumptions that make the graph the true one, and which latents could be known."""
+    findings = explain_latents(contents.graph)
+    lost = [finding for finding in findings if not finding.identifiable or finding.spare]
+    rows = [
+        (one.name, one.says, one.status, clip(one.detail, MOST_DETAIL))
+        for one in check_assumptions(contents.graph)
+    ]
+    intro = (
+        "The graph is the true one if all ten of these hold. Most of them nobody can check from "
+        "two tables."
+    )
+    return join(
+        [
+            paragraph(intro),
+            table(("name", "assumes that", "here", "why"), rows, "The ten assumptions"),
+            _list_unknown(lost, len(findings)),
+        ]
+    )
+
+
+def _list_unknown(lost: list[LatentFinding], total: int) -> Markup | None:
+    """Name the latents that data could not show even if the graph were true."""
+    if not lost:
+        return None
+    items = [
+        element("li", element("strong", clip(one.name)), ": " if one.spare else " ", one.reason)
+        for one in lost[:MOST_UNKNOWN]
+    ]
+    more = len(lost) - MOST_UNKNOWN
+    items += [element("li", f"and {more} more")] if more > 0 else []
+    words = (
+        f"Latents to be careful with ({len(lost)} of {total}): even if this graph were the truth, "
+        "data alone could not settle that they exist as drawn."
+    )
+    return join([paragraph(words), element("ul", *items)])

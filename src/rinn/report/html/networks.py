@@ -1,0 +1,132 @@
+"""Which networks or graphs were chosen, and what the chosen networks look like inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rinn.config import EvolutionSettings, NetSettings
+from rinn.nets.predict import map_trained
+from rinn.nets.selection import QUANTILE
+from rinn.report.html.curves import curves_info, draw_curves
+from rinn.report.html.heatmaps import FAINT, draw_layer, find_living
+from rinn.report.html.markup import Markup, count, element, join, paragraph, scroll_box, table
+from rinn.report.html.scatter import ScatterInfo, draw_scatter, scatter_info
+from rinn.runs.read import Contents
+
+
+def say_selection(contents: Contents) -> Markup:
+    """Show how the kept networks lie among all, and the chosen one layer by layer."""
+    info = scatter_info(contents.trials)
+    scatter = scroll_box(draw_scatter(info, "scatter"), "Scatter of all networks")
+    figures = [element("figure", scatter, element("figcaption", _describe_choice(contents, info)))]
+    curves = {} if contents.curves is None else curves_info(contents.curves)
+    if curves:
+        drawing = scroll_box(draw_curves(curves, "curves"), "Learning curves")
+        words = f"Learning curves of {count(len(curves), 'network')}, the kept ones and those of "
+        words += "the paper's choice; each line ends where training stopped."
+        figures.append(element("figure", drawing, element("figcaption", words)))
+    return join(
+        [element("div", *figures, class_="side"), _write_picker(contents), _say_net(contents)]
+    )
+
+
+def say_settings(contents: Contents) -> Markup:
+    """List the settings that were tried, where no network was trained."""
+    trials = contents.trials
+    rows = [
+        (*(f"{row[name]:.6g}" for name in trials.columns[1:-1]), "chosen" if row["kept"] else "")
+        for _, row in trials.iterrows()
+    ]
+    words = (
+        "Each row is a pair of significance levels with the graph it gives. The one with the "
+        "lowest BIC was chosen: what the inputs that reach an output explain of it, against the "
+        "number of edges."
+    )
+    headers = ("alpha PC", "alpha Sober", "latents", "edges", "BIC", "choice")
+    return join([paragraph(words), table(headers, rows, "Settings tried")])
+
+
+def describe_net(net: NetSettings | EvolutionSettings) -> str:
+    """Say in words what a network is and how it was trained.
+
+    Example:
+        >>> describe_net(NetSettings(layers=1, width=3, l1=0.01))
+        '1 hidden layer of 3 nodes (relu), trained with adam, learning rate 0.01 and L1 rate 0.01'
+    """
+    shape = f"{count(net.layers, 'hidden layer')} of {count(net.width, 'node')}"
+    if isinstance(net, EvolutionSettings):
+        return (
+            f"{shape} ({net.activation}), the fittest of {net.population} after "
+            f"{count(net.epochs, 'generation')} with elite ratio {net.elite_ratio:g}, mutation "
+            f"rate {net.mutation_rate:g} and L1 rate {net.l1:.2g}"
+        )
+    if net.kind == "belief":
+        sizes = "-".join(str(size) for size in net.sizes)
+        middle = "" if net.layers == 1 else ", of which those from the middle on are shown"
+        shape = f"an autoencoder of the outputs with {count(net.layers, 'hidden layer')} of "
+        shape += f"{sizes} nodes{middle}"
+    return (
+        f"{shape} ({net.activation}), trained with {net.optimiser}, learning rate "
+        f"{net.learning_rate:.2g} and L1 rate {net.l1:.2g}"
+    )
+
+
+def say_reading() -> str:
+    """Say how the heatmaps of a network are read."""
+    return (
+        "Each square is a hidden node, each cell an output: the product of the weights from the "
+        f"node to the output. Nodes below {100 * FAINT:.0f} % of the largest everywhere are left "
+        "out."
+    )
+
+
+def _describe_choice(contents: Contents, info: ScatterInfo) -> str:
+    accurate = contents.manifest["settings"]["select"] == "accurate"
+    rule = (
+        "those with the lowest mean validation loss over the splits"
+        if accurate
+        else "nearest to the lower left corner after both axes are scaled to the same length"
+    )
+    beyond = "Not drawn" if accurate else "Not drawn and not in the choice"
+    return (
+        f"Each circle is a network; the {count(int(info.kept.sum()), 'filled one')} "
+        f"{'was' if info.kept.sum() == 1 else 'were'} kept: {rule}. {beyond}: {info.beyond} "
+        f"beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that diverged."
+    )
+
+
+def _write_picker(contents: Contents) -> Markup:
+    """A list to choose a network from, for the page's script; the kept ones first."""
+    stored = [net.trial.number for net in contents.nets]
+    trials = contents.trials
+    numbers = trials.get("trial", pd.Series(trials.index))
+    others = [int(number) for number in numbers if int(number) not in set(stored)]
+    options = [
+        element("optgroup", *(element("option", f"network {n}", value=n) for n in part), label=name)
+        for name, part in (("with heatmaps", stored), ("in trials.csv alone", others))
+        if part
+    ]
+    label = element("label", "Look into a network", for_="net")
+    choice = element("select", *options, id_="net")
+    words = element("span", "or select a circle above", class_="status")
+    return element("div", label, choice, words, class_="control picker with-script", hidden=True)
+
+
+def _say_net(contents: Contents) -> Markup:
+    """Draw the maps of the best kept network, layer by layer; the script shows the others."""
+    best = contents.nets[0]
+    outputs = contents.manifest["tables"]["outputs"]
+    maps = map_trained(best).hidden
+    most = float(np.abs(maps).max())
+    parts = [
+        element("h3", f"Network {best.trial.number}, the best that was kept"),
+        paragraph(f"{describe_net(best.trial.net)}. Full colour is {most:.3g}.", class_="note"),
+    ]
+    living = find_living(maps, most).sum(axis=1)  # [layer]
+    for i in np.flatnonzero(living):
+        label = f"Hidden layer {i + 1}: {living[i]} of {count(maps.shape[1], 'node')}"
+        drawing = scroll_box(draw_layer(maps[i], most, outputs, label), label)
+        parts.append(element("div", element("h4", label), drawing, class_="layer"))
+    body = element("div", *parts, id_="net-body", class_="layers", aria_live="polite")
+    return join([body, paragraph(say_reading(), class_="note")])

@@ -1,0 +1,99 @@
+"""What went in and how the run was made: data, settings, versions, files to take away."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+
+from rinn.errors import InputError
+from rinn.graphs.export import EXPORTS
+from rinn.report.html.markup import Markup, clip, count, element, join, paragraph, table
+from rinn.runs.read import Contents
+
+MOST_DROPPED = 200
+
+
+def say_data(contents: Contents) -> Markup:
+    """Say what was read and what was left out."""
+    tables = contents.manifest["tables"]
+    parts = [
+        paragraph(
+            f"{count(tables['samples'], 'sample')}, {count(len(tables['inputs']), 'input')} from ",
+            element("code", clip(tables["x"])),
+            f", {count(len(tables['outputs']), 'output')} from ",
+            element("code", clip(tables["y"])),
+            ".",
+        )
+    ]
+    dropped = tables["dropped"]
+    if not dropped:
+        return join([*parts, paragraph("Every row and column was used.")])
+    rows = [(entry["table"], clip(entry["name"]), entry["reason"]) for entry in dropped]
+    parts.append(paragraph(f"Rows and columns that are not used: {len(dropped)}."))
+    parts.append(table(("table", "name", "why"), rows[:MOST_DROPPED], "Rows and columns not used"))
+    if len(rows) > MOST_DROPPED:
+        parts.append(paragraph(f"The other {len(rows) - MOST_DROPPED} are in manifest.json."))
+    return join(parts)
+
+
+def say_origin(contents: Contents) -> Markup:
+    """Say how the run was made, so that it can be made again."""
+    manifest = contents.manifest
+    device = manifest["device"]
+    settings = {key: "default" if v is None else str(v) for key, v in manifest["settings"].items()}
+    command = shlex.join(manifest["command"])
+    copy = element("button", "Copy", type="button", class_="copy with-script", hidden=True,
+                   aria_label="Copy the command")  # fmt: skip
+    again = [element("h3", "To get it again"),
+             element("div", element("pre", element("code", command), tabindex=0), copy,
+                     class_="command")]  # fmt: skip
+    rows = [
+        ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
+        ("seed", settings["seed"]),
+        ("started", str(manifest["created"])),
+        ("the run took", _say_time(manifest["seconds"])),
+        ("device", f"{device['count']} x {device['kind']} ({device['platform']})"),
+        ("versions", ", ".join(f"{name} {v}" for name, v in manifest["versions"].items())),
+        *((f"data, {name}", element("code", sha)) for name, sha in manifest["data"].items()),
+    ]
+    listed = table(("what", "value"), rows, "How the run was made")
+    return join([*(again if command else []), listed])
+
+
+def say_downloads(contents: Contents) -> Markup:
+    """Offer the graph for other programs, each file within the page itself."""
+    links = []
+    for export in EXPORTS.values():
+        for ending, encode in ((export.suffix, export.encode), *export.beside.items()):
+            try:
+                content = encode(contents.graph)
+            except InputError:
+                continue
+            name, size = f"graph{ending}", max(1, round(len(content) / 1000))
+            about = export.about if ending == export.suffix else f"beside graph{export.suffix}"
+            data = base64.b64encode(content).decode("ascii")
+            link = element(
+                "a", name, download=name, href=f"data:application/octet-stream;base64,{data}"
+            )
+            links.append(
+                element("li", link, element("span", f"{about} ({size} kB)", class_="note"))
+            )
+    words = (
+        "The files are part of this page; nothing is fetched. Weaker edges are in edges.csv of the "
+        "run folder."
+    )
+    return join([paragraph(words, class_="note"), element("ul", *links, class_="downloads")])
+
+
+def _say_time(seconds: float) -> str:
+    """Write a duration as people say it.
+
+    Example:
+        >>> _say_time(42.3), _say_time(372.0)
+        ('42 s', '6 min 12 s')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

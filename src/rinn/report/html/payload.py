@@ -1,0 +1,174 @@
+"""The numbers that the page's script works with, as JSON that cannot end its own element."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rinn.graphs.basics import by_role
+from rinn.graphs.files import ORIGIN, SUPPORT
+from rinn.graphs.theory import explain_latents
+from rinn.nets.cohorts import TrainedNet
+from rinn.nets.predict import map_trained
+from rinn.report.html.heatmaps import find_living
+from rinn.report.html.latents import latent_effects, say_units
+from rinn.report.html.markup import UNPRINTABLE, Markup, clip, element
+from rinn.report.html.networks import describe_net
+from rinn.runs.read import Contents
+from rinn.structure.influence import DATA, PRIOR, STATED
+
+FULL = 127  # of a cell's colour
+BINS = 24
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SUPPORTS = ("effects", "covariance", "both", "neither")
+ABOUT_EDGES = ("weight", "weight_spread", "loss_without", "loss_error", "q")
+
+
+def write_payload(contents: Contents) -> Markup:
+    """Write the numbers as an element that is data, never a script."""
+    text = json.dumps(payload_info(contents), separators=(",", ":"), allow_nan=False)
+    # ASCII alone, and none of the characters with which markup begins.
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return element("script", Markup(text), type="application/json", id_="payload")
+
+
+def payload_info(contents: Contents) -> dict[str, Any]:
+    """Gather the numbers: nodes and edges by their numbers in `found`, latents, networks."""
+    found = contents.found
+    number = {node: place for place, node in enumerate(found)}
+    outputs = by_role(contents.graph, "output")
+    return {
+        "nodes": [
+            [_printable(node), values["role"], bool(values["drawn"])]
+            for node, values in found.nodes(data=True)
+        ],
+        "edges": [
+            [
+                number[source], number[target], values.get("frequency"), bool(values["drawn"]),
+                *(_short(values.get(name)) for name in ABOUT_EDGES), _find_support(values),
+                *_find_origin(values),
+            ]
+            for source, target, values in found.edges(data=True)
+        ],
+        "outputs": [_printable(name) for name in outputs],
+        "latents": {number[name]: about for name, about in _latents(contents, outputs).items()},
+        "repeats": contents.repeats,
+        "units": say_units(contents),
+        "nets": {net.trial.number: net_info(net) for net in contents.nets},
+        "trials": _trials(contents.trials) if contents.nets else None,
+    }  # fmt: skip
+
+
+def _find_support(values: dict[str, Any]) -> str | None:
+    """What pays for an edge, where it is one of the words that the page knows."""
+    return values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None
+
+
+def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
+    """How often an edge was found without prior knowledge, and what it owes its place to."""
+    if values.get(ORIGIN) not in (DATA, PRIOR, STATED):
+        return ()
+    return _short(values.get("frequency_without")), values[ORIGIN]
+
+
+def net_info(net: TrainedNet) -> dict[str, Any]:
+    """Pack the maps of one network: a byte for each cell of the nodes that do something.
+
+    Returns:
+        `about` in words, `most` the effect of full colour, and for each layer how many nodes it
+        has, the numbers of those that do something, and their cells from -127 to 127 in base64.
+    """
+    maps = map_trained(net).hidden
+    most = float(np.abs(maps).max())
+    layers = []
+    for layer in maps:
+        living = np.flatnonzero(find_living(layer, most))
+        cells = np.round(FULL * layer[living] / (most or 1.0)).astype(np.int8)
+        packed = base64.b64encode(cells.tobytes()).decode("ascii")
+        layers.append([len(layer), living.tolist(), packed])
+    return {"about": describe_net(net.trial.net), "most": _short(most), "layers": layers}
+
+
+def activity_info(values: np.ndarray) -> dict[str, Any]:
+    """Sum up a latent's activity over the samples.
+
+    Returns:
+        `bins` count the samples in equal steps from `low` to `high`; `quantiles` are those at 5,
+        25, 50, 75 and 95 %.
+
+    Example:
+        >>> about = activity_info(np.array([0.0, 0.0, 1.0, 2.0]))
+        >>> about["samples"], about["low"], about["high"], sum(about["bins"])
+        (4, 0.0, 2.0, 4)
+    """
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return {"samples": 0, "low": 0.0, "high": 0.0, "bins": [], "quantiles": []}
+    low, high = float(values.min()), float(values.max())
+    bins, _ = np.histogram(values, BINS, (low, high if high > low else low + 1.0))
+    return {
+        "samples": len(values),
+        "low": _short(low),
+        "high": _short(high),
+        "bins": bins.tolist(),
+        "quantiles": [_short(value) for value in np.quantile(values, QUANTILES)],
+    }
+
+
+def _latents(contents: Contents, outputs: list[str]) -> dict[str, dict[str, Any]]:
+    findings = {finding.name: finding for finding in explain_latents(contents.graph)}
+    known = contents.activity
+    about = {}
+    for name, effects in latent_effects(contents.graph, outputs).items():
+        node, finding = contents.found.nodes[name], findings[name]
+        values = (
+            None if known is None or name not in known else pd.to_numeric(known[name], "coerce")
+        )
+        about[name] = {
+            "frequency": node.get("frequency"),
+            "effects": [_short(value) for value in effects] if "effects" in node else None,
+            "worth": [_short(node.get("loss_without")), _short(node.get("loss_error"))],
+            "known": finding.identifiable and not finding.spare,
+            "reason": _printable(
+                finding.reason if finding.identifiable else f"{clip(name)} {finding.reason}"
+            ),
+            "activity": None if values is None else activity_info(values.to_numpy(float)),
+        }
+        if contents.names is not None:
+            about[name]["names"] = [_printable(one.words) for one in contents.names.get(name, ())]
+    return about
+
+
+def _trials(trials: pd.DataFrame) -> dict[str, Any]:
+    """The rows of trials.csv without the columns that say nothing."""
+    table = trials.dropna(axis="columns", how="all")
+    if "trial" not in table:
+        table = table.assign(trial=range(len(table)))
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
+    return {"columns": [str(name) for name in table.columns], "rows": rows}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return _printable(value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if value is None or not np.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else _short(float(value))
+
+
+def _short(value: Any) -> float | None:
+    """Four digits are more than a picture shows."""
+    if value is None or not np.isfinite(value):
+        return None
+    return float(f"{value:.4g}")
+
+
+def _printable(text: str) -> str:
+    return UNPRINTABLE.sub("\ufffd", text)

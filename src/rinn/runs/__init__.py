@@ -1,0 +1,1 @@
+"""Run folders: written, locked, resumed, read, scored, and put into sentences."""

@@ -1,0 +1,304 @@
+"""What the report reads from a finished run folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from rinn.data.text import read_table
+from rinn.errors import InputError
+from rinn.graphs.basics import ROLES
+from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
+from rinn.nets.cohorts import TrainedNet
+from rinn.runs.folder import (
+    MANIFEST,
+    WEIGHTS,
+    choose_nets,
+    has_shape,
+    load_kept,
+    load_manifest,
+    read_columns,
+)
+from rinn.runs.names import GeneSetName, read_names
+from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
+
+NULL = "null.json"
+ENDS = ["source", "target", "source_role", "target_role"]
+CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
+TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
+SCORE = {"precision": float, "recall": float, "f1": float}
+# What the page cannot do without, beside what every manifest says.
+NEEDED: dict[str, Any] = {
+    "settings": {"select": str, "seed": int},
+    "tables": {"x": str, "y": str, "samples": int, "inputs": list, "dropped": list},
+    "networks": {"trained": int, "kept": list, "nearest": list},
+    "device": {"count": int, "kind": str},
+    "versions": dict,
+    "command": list,
+    "created": str,
+    "seconds": float,
+    "comparison?": {"sentence": str, "carries": bool},
+    "scores?": {
+        "paper": {"hidden": SCORE, "input?": (SCORE, None)},
+        "graph": {
+            "latents": SCORE,
+            "edges": SCORE,
+            "latent_edges?": (SCORE, None),
+            "shd": int,
+            "order_errors": int,
+            "twins?": int,
+            "twins_found?": int,
+        },
+    },
+}
+ROUND = {
+    "number": int, "seed": int, "networks": int, "drawn": int, "inputs": int,
+    "connected_inputs": int, "decoys?": int, "connected_decoys?": int, "frequencies": [float],
+    "owed?": [float],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a run folder holds, read once; a run that trained no network has no `nets`.
+
+    `graph` is the graph that is drawn; `found` holds every edge that was found, drawn or not, with
+    the truth value `drawn` on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets
+    by latent) are None where the folder does not have them.
+    """
+
+    manifest: dict[str, Any]
+    trials: pd.DataFrame
+    graph: nx.DiGraph
+    found: nx.DiGraph
+    nets: tuple[TrainedNet, ...]
+    notes: dict[str, Any]
+    truth: nx.DiGraph | None = None
+    activity: pd.DataFrame | None = None
+    curves: pd.DataFrame | None = None
+    null: Null | None = None
+    names: Mapping[str, tuple[GeneSetName, ...]] | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether strengths and frequencies are known, by networks or a regression."""
+        return bool(self.nets) or has_effects(self.manifest)
+
+    @property
+    def repeats(self) -> str:
+        """What a frequency is a share of."""
+        by_vote = any(net.trial.net.kind == "belief" for net in self.nets)
+        return "the kept networks" if by_vote else "bootstrap resamples"
+
+
+def load_contents(folder: Path) -> Contents:
+    """Read what the report shows.
+
+    Raises:
+        InputError: see `write_report`.
+    """
+    manifest = load_manifest(folder)
+    if manifest.get("status") != "complete":
+        raise InputError(
+            f"RUN must be a finished run, but {folder} is not; repeat its 'rinn fit' command to "
+            f"let it go on"
+        )
+    if not has_shape(manifest, NEEDED):
+        raise InputError(_say_damaged(folder, MANIFEST, "what was run, and how"))
+    read_columns(manifest, folder)
+    nets, notes = load_kept(folder / WEIGHTS)
+    choose_nets(nets, manifest, "kept")
+    choose_nets(nets, manifest, "nearest")
+    if (nets or has_effects(manifest)) and not manifest.get("test"):
+        raise InputError(_say_damaged(folder, MANIFEST, "how its networks predict"))
+    graph = load_graph(folder / "graph.json")
+    truth = folder / "truth.json"
+    return Contents(
+        manifest=manifest,
+        trials=read_trials(folder, bool(nets)),
+        graph=graph,
+        found=add_weaker(
+            graph if nets or has_effects(manifest) else _forget(graph), _read_edges(folder)
+        ),
+        nets=tuple(nets),
+        notes=notes,
+        truth=load_graph(truth) if truth.exists() else None,
+        activity=_read_optional(
+            folder, "activity.csv", "the activity of latents", ["sample"], dtype={"sample": str}
+        ),
+        curves=read_curves(folder) if (folder / "curves.csv").exists() else None,
+        null=_read_null(folder),
+        names=read_names(folder),
+    )
+
+
+def has_effects(manifest: dict[str, Any]) -> bool:
+    """Whether the graph of a run was read from effects, whose sizes and errors are known."""
+    return "effects" in manifest
+
+
+def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
+    """Put the edges that were found too seldom to be drawn beside those of the graph.
+
+    Args:
+        graph: what is drawn; it is not changed.
+        edges: the rows of edges.csv, or None where there is no such file.
+
+    Returns:
+        A new graph, in which a truth value `drawn` tells the two apart; it may have cycles.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
+        >>> rows = [("x", "U1", "input", "latent", 0.25)]
+        >>> found = add_weaker(graph, pd.DataFrame(rows, columns=[*ENDS, "frequency"]))
+        >>> found.edges["x", "U1"], found.nodes["x"]["drawn"], found.nodes["U1"]["drawn"]
+        ({'frequency': 0.25, 'drawn': False}, True, False)
+    """
+    found: nx.DiGraph = nx.DiGraph(graph)
+    nx.set_node_attributes(found, dict.fromkeys(found, True), "drawn")
+    nx.set_edge_attributes(found, dict.fromkeys(found.edges, True), "drawn")
+    for row in [] if edges is None else edges.to_dict("records"):
+        source, target = str(row["source"]), str(row["target"])
+        if graph.has_edge(source, target):
+            continue
+        for node, role in ((source, row["source_role"]), (target, row["target_role"])):
+            if node not in found:
+                found.add_node(node, role=role, drawn=False)
+        about: dict[str, Any] = {
+            name: float(row[name])
+            for name in (*EDGE_NUMBERS, *MORE_NUMBERS)
+            if name in row and pd.notna(row[name])
+        }
+        if isinstance(row.get(ORIGIN), str):
+            about[ORIGIN] = row[ORIGIN]
+        found.add_edge(source, target, **about, drawn=False)
+    return found
+
+
+def _forget(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph without strengths and frequencies, which mean nothing where no effect is known."""
+    plain: nx.DiGraph = nx.DiGraph()
+    plain.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
+    plain.add_edges_from(graph.edges)
+    return plain
+
+
+def read_trials(folder: Path, has_networks: bool) -> pd.DataFrame:
+    """Read trials.csv of a finished run.
+
+    Args:
+        folder: of the run.
+        has_networks: whether its trials are networks, or settings of a strategy without any.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    what = "the table of its trials"
+    trials = _read_table(folder, "trials.csv", what, ["kept"])
+    numbers = TRIALS if has_networks else [str(name) for name in trials if name != "kept"]
+    whole = [name for name in ("trial", "setting") if name in trials]
+    if len(trials) and not (trials["kept"].dtype == bool and _are_whole(trials[whole])):
+        raise InputError(_say_damaged(folder, "trials.csv", what))
+    return _check_numbers(folder, "trials.csv", what, trials, numbers)
+
+
+def read_curves(folder: Path) -> pd.DataFrame:
+    """Read curves.csv of a finished run.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    what = "learning curves"
+    curves = _read_table(folder, "curves.csv", what, CURVES)
+    if len(curves) and not _are_whole(curves[CURVES[:2]]):
+        raise InputError(_say_damaged(folder, "curves.csv", what))
+    return _check_numbers(folder, "curves.csv", what, curves, CURVES)
+
+
+def _are_whole(table: pd.DataFrame) -> bool:
+    return all(kind.kind in "iu" for kind in table.dtypes)
+
+
+def _read_edges(folder: Path) -> pd.DataFrame | None:
+    text, what = dict.fromkeys(ENDS, str), "the table of edges"
+    edges = _read_optional(folder, "edges.csv", what, ENDS, dtype=text)
+    if edges is None:
+        return None
+    roles = edges[ENDS[2:]].isin(ROLES).all(axis=None)
+    if not roles or edges[ENDS[:2]].isna().any(axis=None):
+        raise InputError(_say_damaged(folder, "edges.csv", what))
+    numbers = [name for name in (*EDGE_NUMBERS, *MORE_NUMBERS) if name in edges]
+    return _check_numbers(folder, "edges.csv", what, edges, numbers)
+
+
+def _read_optional(
+    folder: Path, name: str, what: str, columns: list[str], **how: Any
+) -> pd.DataFrame | None:
+    """Read a table that folders of older releases, or of some strategies, do not have."""
+    return _read_table(folder, name, what, columns, **how) if (folder / name).exists() else None
+
+
+def _read_table(folder: Path, name: str, what: str, columns: list[str], **how: Any) -> pd.DataFrame:
+    try:
+        table = read_table(folder / name, **how)
+        table[columns]
+    except (OSError, ValueError, KeyError):
+        raise InputError(_say_damaged(folder, name, what)) from None
+    return table
+
+
+def _check_numbers(
+    folder: Path, name: str, what: str, table: pd.DataFrame, numbers: list[str]
+) -> pd.DataFrame:
+    """The table, whose columns of numbers hold nothing else than finite and missing ones."""
+    try:
+        fits = not np.isinf(table[numbers].to_numpy(np.float64)).any()
+    except (ValueError, KeyError):
+        fits = False
+    if not fits:
+        raise InputError(_say_damaged(folder, name, what))
+    return table
+
+
+def _say_damaged(folder: Path, name: str, what: str) -> str:
+    return (
+        f"RUN must hold {what}, but {name} in {folder} is missing or damaged; remove the folder "
+        f"and make it anew"
+    )
+
+
+def read_rounds(folder: Path) -> list[NullRound]:
+    """Read null.json: the searches where there is nothing to find that are done so far.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        found = json.loads((folder / NULL).read_text(encoding="utf-8"))
+        if not has_shape(found, {"rounds": [ROUND]}):
+            raise ValueError("a value is missing or of another type")
+        return [NullRound.from_json(one) for one in found["rounds"]]
+    except (OSError, ValueError, TypeError, RecursionError):
+        raise InputError(_say_damaged(folder, NULL, "how much is chance")) from None
+
+
+def _read_null(folder: Path) -> Null | None:
+    if not (folder / NULL).exists():
+        return None
+    rounds = read_rounds(folder)
+    permuted = tuple(one for one in rounds if one.number != DECOY_ROUND)
+    decoyed = [one for one in rounds if one.number == DECOY_ROUND]
+    if not decoyed:
+        raise InputError(_say_damaged(folder, NULL, "how much is chance"))
+    return Null(permuted, decoyed[0]) if permuted else None

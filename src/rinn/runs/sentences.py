@@ -1,0 +1,115 @@
+"""A null in words that can go into a paper."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+
+from rinn.structure.qvalues import assign_q
+from rinn.structure.rounds import Null
+
+LEVEL = 0.05
+
+
+def summarise_null(null: Null, graph: nx.DiGraph) -> str:
+    """Say in two sentences how much of a graph is chance, for a paper.
+
+    Args:
+        null: what arises from nothing.
+        graph: the drawn edges, with their `frequency`.
+
+    Returns:
+        The sentences. Bounds are rounded upwards.
+
+    Example:
+        >>> from rinn.structure.rounds import NullRound
+        >>> rounds = tuple(NullRound(n, n, 32, (0.3,) * (n == 0), n == 0, 4, 0) for n in range(5))
+        >>> null = Null(rounds, NullRound(-1, 9, 32, (), 5, 4, 4, decoys=4))
+        >>> graph = nx.DiGraph()
+        >>> graph.add_edges_from([(f"x{n}", "L1") for n in range(5)], frequency=1.0)
+        >>> print(summarise_null(null, graph))
+        With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; all \
+5 edges of this graph have q at most 0.04. Of 4 decoy inputs, permuted copies of real ones, none \
+was connected; of the 4 real inputs beside them, all were.
+    """
+    q = list(assign_q(graph, null).values())
+    stated = _tell_stated(graph.number_of_edges() - len(q), len(q))
+    return f"{_tell_drawn(null)}; {_tell_edges(q)}{stated}. {_tell_decoys(null)}."
+
+
+def _tell_drawn(null: Null) -> str:
+    rounds = _count(null.rounds, "round")
+    networks = f" of {_count(null.networks, 'network')}" if null.networks else ""
+    each = "" if null.rounds == 1 else " per graph"
+    edges = f"{null.drawn:.2g} edges were drawn{each}"
+    if null.drawn == 0:
+        edges = "no edge was drawn"
+    elif null.drawn == 1:
+        edges = f"1 edge was drawn{each}"
+    elif null.drawn >= 10:
+        edges = f"{null.drawn:.0f} edges were drawn{each}"
+    return f"With the rows of Y permuted ({rounds}{networks}), {edges}"
+
+
+def _tell_edges(q: list[float]) -> str:
+    """How many edges are hardly chance; both ends of what is above the level."""
+    if not q:
+        return "this graph has no edge"
+    low = sum(value <= LEVEL for value in q)
+    if low == len(q) == 1:
+        return f"the only edge of this graph has q at most {_round_up(q[0])}"
+    if low == len(q):
+        all_of_them = "both" if low == 2 else f"all {low}"
+        return f"{all_of_them} edges of this graph have q at most {_round_up(max(q))}"
+    if len(q) == 1:
+        return f"the only edge of this graph has q = {q[0]:.2g}"
+    if not low:
+        some = "neither of the 2" if len(q) == 2 else f"none of the {len(q)}"
+        return f"{some} edges of this graph has q at most {LEVEL}, the lowest being {min(q):.2g}"
+    verb = "has" if low == 1 else "have"
+    return (
+        f"{low} of the {len(q)} edges of this graph {verb} q at most {LEVEL}, the highest being "
+        f"{max(q):.2g}"
+    )
+
+
+def _tell_stated(stated: int, others: int) -> str:
+    """Edges that are there because the prior says so are neither found nor chance."""
+    if not stated:
+        return ""
+    those = "one that the prior states" if stated == 1 else f"{stated} that the prior states"
+    if not others:
+        return f" but {those}"
+    return f", not counting {those}"
+
+
+def _tell_decoys(null: Null) -> str:
+    seen = null.decoyed
+    if seen.decoys == 1:
+        decoys = "The one decoy input, a permuted copy of a real one, was "
+        decoys += "connected" if seen.connected_decoys else "not connected"
+    else:
+        were = _tell_share(seen.connected_decoys, seen.decoys)
+        decoys = f"Of {seen.decoys} decoy inputs, permuted copies of real ones, {were} connected"
+    if seen.inputs == 1:
+        return f"{decoys}; the real one was{'' if seen.connected_inputs else ' not'}"
+    beside = "it" if seen.decoys == 1 else "them"
+    were = _tell_share(seen.connected_inputs, seen.inputs)
+    return f"{decoys}; of the {seen.inputs} real inputs beside {beside}, {were}"
+
+
+def _tell_share(part: int, whole: int) -> str:
+    if part == whole:
+        return "both were" if whole == 2 else "all were"
+    return {0: "none was", 1: "one was"}.get(part, f"{part} were")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _round_up(value: float) -> str:
+    """Two digits, not below the value."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(value / step - 1e-9) * step:.2g}"

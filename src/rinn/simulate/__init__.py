@@ -1,0 +1,1 @@
+"""Data from known causal graphs: graph, mechanism, samples."""

@@ -1,0 +1,313 @@
+"""Noisy logical operators: binary inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from rinn.simulate.checks import check_choices, check_count, check_share
+from rinn.simulate.samples import Layout, Sampled, draw_lots, draw_rows, lay_out
+
+OPERATORS = ("and", "or", "xor")
+# Beta(90, 10) and Beta(95, 5) both add up to this.
+CONCENTRATION = 100
+# A table of 4,096 probabilities for a node is still cheap; one for 30 parents would not be.
+TABLE_PARENTS = 12
+# Rows that tell an effect of 0.05 from none, and how often gates may be drawn again.
+EFFECT_ROWS = 4000
+MOST_ROUNDS = 300
+
+
+@dataclass(frozen=True)
+class Gate:
+    """How one node answers its parents.
+
+    `table` has one probability of a 1 for each combination of parent values (the first parent is
+    the lowest bit), or for a node of many parents two: operator false and operator true.
+    """
+
+    operator: str
+    parents: tuple[int, ...]
+    table: np.ndarray
+
+
+@dataclass(frozen=True)
+class Passing:
+    """The edges that do not always pass a 1 on: (parent, child) and the probability of each."""
+
+    edges: tuple[tuple[int, int], ...]
+    chances: np.ndarray  # [edge]
+
+
+def sample_or(
+    rng: np.random.Generator,
+    graph: nx.DiGraph,
+    samples: int,
+    *,
+    prevalence: float = 0.08,
+    noise: float = 0.10,
+    correlated: float = 0.0,
+    block: int | None = None,
+) -> Sampled:
+    """Draw rows in which each node is a noisy OR of its parents.
+
+    As `sample_logic`, with the one operator OR at every node and more noise.
+
+    Args:
+        rng: where the random numbers come from.
+        graph: a graph whose nodes have roles, in layers of any number.
+        samples: how many rows to draw.
+        prevalence: the probability that an input is 1.
+        noise: the mean probability that a node contradicts its operator.
+        correlated: the correlation of the normals that make each two inputs 1.
+        block: rows worked on at once; changes the memory used, not the result.
+
+    Returns:
+        The rows, a copy of the graph with the `operator` of each node, and the parameters.
+
+    Raises:
+        InputError: an argument is out of range.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> sample_or(np.random.default_rng(0), paper_graph(), 10).y.shape
+        (10, 16)
+    """
+    sampled = sample_logic(
+        rng,
+        graph,
+        samples,
+        prevalence=prevalence,
+        noise=noise,
+        operators=("or",),
+        least_effect=0.0,
+        correlated=correlated,
+        block=block,
+    )
+    kept = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
+    return Sampled(sampled.x, sampled.y, sampled.graph, kept)
+
+
+def sample_logic(
+    rng: np.random.Generator,
+    graph: nx.DiGraph,
+    samples: int,
+    *,
+    prevalence: float = 0.155,
+    noise: float = 0.05,
+    operators: Sequence[str] = OPERATORS,
+    least_effect: float = 0.05,
+    correlated: float = 0.0,
+    block: int | None = None,
+) -> Sampled:
+    """Draw rows in which each node is a noisy AND, OR or XOR of its parents.
+
+    P(node = 1 | parents) is drawn once for each combination of parent values, from
+    Beta(100 (1 - noise), 100 noise) where the operator is true and the mirrored Beta where it is
+    false. A node with more than 12 parents has two such probabilities only. XOR is true for an
+    odd number of ones; for one parent the three operators are the same. Where an edge has a
+    `strength`, the operator sees the parent's 1 with this probability, else a 0.
+
+    Operators are drawn for each node evenly and independently. An AND of several rare inputs, or
+    an XOR with a coin, hides its causes from any finite table, against the paper's faithfulness
+    assumption (A7): operators on the way from an input to an output are therefore drawn again
+    until the input changes the probability of the output by `least_effect`, at most 300 times; on
+    deep graphs, where effects fade, the draw that hides the fewest pairs is taken.
+
+    Args:
+        rng: where the random numbers come from.
+        graph: a graph whose nodes have roles, in layers of any number.
+        samples: how many rows to draw.
+        prevalence: the probability that an input is 1.
+        noise: the mean probability that a node contradicts its operator.
+        operators: the operators to draw from, of and, or, xor.
+        least_effect: how much each input must change the probability of each output that it
+            reaches; 0 takes the first draw as it is.
+        correlated: the correlation of the normals that make each two inputs 1.
+        block: rows worked on at once; changes the memory used, not the result.
+
+    Returns:
+        The rows, a copy of the graph with the `operator` of each node, and the parameters.
+
+    Raises:
+        InputError: an argument is out of range.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> sampled = sample_logic(np.random.default_rng(0), paper_graph(), 10)
+        >>> sampled.graph.nodes["h17"]["operator"] in OPERATORS
+        True
+    """
+    prevalence = check_share("prevalence", prevalence)
+    noise = check_share("noise", noise, below=0.5, closed=False)
+    operators = check_choices("operators", operators, OPERATORS)
+    least_effect = check_share("least_effect", least_effect)
+    correlated = check_share("correlated", correlated, closed=False)
+    check_count("samples", samples)
+    layout = lay_out(graph)
+    gates = _draw_gates(rng, layout, noise, operators)
+    passing = _find_passing(graph, layout)
+    if least_effect > 0:
+        gates = _show_inputs(
+            rng, layout, gates, passing, prevalence, least_effect, noise, operators
+        )
+    truth = graph.copy()
+    for node, gate in gates.items():
+        truth.nodes[layout.nodes[node]]["operator"] = gate.operator
+
+    def draw_block(rows: int) -> np.ndarray:
+        return _draw_values(rng, layout, gates, passing, prevalence, rows, correlated)
+
+    x, y = draw_rows(layout, samples, draw_block, (np.int8, np.int8), block)
+    drawn = {
+        "prevalence": prevalence,
+        "noise": noise,
+        "operators": operators,
+        "least_effect": least_effect,
+    }
+    return Sampled(x, y, truth, drawn)
+
+
+def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
+    """Apply a logical operator over the parents.
+
+    Args:
+        operator: and, or, xor.
+        values: zeros and ones [parent, row]; without a parent the answer is False.
+
+    Returns:
+        True and False [row].
+
+    Example:
+        >>> evaluate("xor", np.array([[0, 1, 1], [0, 0, 1]])).tolist()
+        [False, True, False]
+    """
+    ones = values.sum(axis=0)
+    if operator == "and":
+        return (ones == len(values)) & (ones > 0)
+    return ones > 0 if operator == "or" else ones % 2 == 1
+
+
+def _find_passing(graph: nx.DiGraph, layout: Layout) -> Passing:
+    """Collect the edges that have a strength below 1."""
+    place = {node: position for position, node in enumerate(layout.nodes)}
+    edges = graph.edges(data="strength", default=1.0)
+    weak = {(place[parent], place[child]): size for parent, child, size in edges if size < 1}
+    return Passing(tuple(weak), np.array(list(weak.values()), np.float32))
+
+
+def _show_inputs(
+    rng: np.random.Generator,
+    layout: Layout,
+    gates: dict[int, Gate],
+    passing: Passing,
+    prevalence: float,
+    least_effect: float,
+    noise: float,
+    operators: tuple[str, ...],
+) -> dict[int, Gate]:
+    """Draw gates again, those on the way of a hidden effect only, until as many show as can."""
+    above = _find_ancestors(layout)
+    reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
+    best, fewest = gates, reached.size + 1
+    for _ in range(MOST_ROUNDS):
+        values = _draw_values(rng, layout, gates, passing, prevalence, EFFECT_ROWS)
+        weak = reached & (_measure_effects(layout, values) < least_effect)
+        if weak.sum() < fewest:
+            best, fewest = gates, weak.sum()
+        if fewest == 0:
+            break
+        i, o = (int(part) for part in np.argwhere(weak)[rng.integers(weak.sum())])
+        source, target = layout.inputs[i], layout.outputs[o]
+        between = above[target] & above[:, source]
+        between[target] = True
+        gates = gates | _draw_gates(rng, layout, noise, operators, np.flatnonzero(between))
+    return best
+
+
+def _find_ancestors(layout: Layout) -> np.ndarray:
+    """Which nodes (columns) are above which (rows)."""
+    above = np.zeros((len(layout.nodes), len(layout.nodes)), bool)
+    for node, parents in enumerate(layout.parents):
+        for parent in parents:
+            above[node] |= above[parent]
+            above[node, parent] = True
+    return above
+
+
+def _measure_effects(layout: Layout, values: np.ndarray) -> np.ndarray:
+    """|P(output | input = 1) - P(output | input = 0)| of each pair [input, output]."""
+    x, y = values[list(layout.inputs)].astype(float), values[list(layout.outputs)].astype(float)
+    x -= x.mean(axis=1, keepdims=True)
+    return np.abs(x @ y.T) / np.maximum((x * x).sum(axis=1), 1e-9)[:, None]
+
+
+def _draw_values(
+    rng: np.random.Generator,
+    layout: Layout,
+    gates: dict[int, Gate],
+    passing: Passing,
+    prevalence: float,
+    rows: int,
+    correlated: float = 0.0,
+) -> np.ndarray:
+    """Draw the values [node, row] of the next rows."""
+    lots = draw_lots(rng, layout, rows, correlated, len(passing.edges))  # [row, node and edge]
+    values = np.empty((len(layout.nodes), rows), np.int8)
+    passed = (lots[:, len(layout.nodes) :] < passing.chances).T  # [edge, row]
+    taken = dict(zip(passing.edges, passed, strict=True))
+    for node in range(len(layout.nodes)):
+        chance: np.ndarray | np.float32 = np.float32(prevalence)
+        if node in gates:
+            parents = gates[node].parents
+            seen = [
+                values[p] & taken[p, node] if (p, node) in taken else values[p] for p in parents
+            ]
+            chance = _chance(gates[node], np.array(seen).reshape(len(parents), rows))
+        values[node] = lots[:, node] < chance
+    return values
+
+
+def _draw_gates(
+    rng: np.random.Generator,
+    layout: Layout,
+    noise: float,
+    operators: tuple[str, ...],
+    places: Sequence[int] | np.ndarray | None = None,
+) -> dict[int, Gate]:
+    """Draw an operator and a table for each node that is not an input, or for those named."""
+    if places is None:
+        places = [node for node, role in enumerate(layout.roles) if role != "input"]
+    picks = rng.integers(len(operators), size=len(places))
+    gates = {}
+    for place, pick in zip(places, picks, strict=True):
+        node = int(place)
+        operator, parents = operators[pick], layout.parents[node]
+        truths = np.array([False, True])
+        if len(parents) <= TABLE_PARENTS:
+            codes = np.arange(2 ** len(parents))
+            bits = codes >> np.arange(len(parents))[:, None] & 1  # [parent, combination]
+            truths = evaluate(operator, bits)  # [combination]
+        gates[node] = Gate(operator, parents, _draw_table(rng, truths, noise))
+    return gates
+
+
+def _draw_table(rng: np.random.Generator, truths: np.ndarray, noise: float) -> np.ndarray:
+    """Draw P(node = 1) for each combination; without noise it is the operator itself."""
+    if noise == 0:
+        return truths.astype(np.float32)
+    slips = rng.beta(CONCENTRATION * noise, CONCENTRATION * (1 - noise), len(truths))
+    return np.where(truths, 1 - slips, slips).astype(np.float32)
+
+
+def _chance(gate: Gate, values: np.ndarray) -> np.ndarray:
+    """P(node = 1) in each row, given what the gate sees of its parents [parent, row]."""
+    if len(values) > TABLE_PARENTS:
+        return gate.table[evaluate(gate.operator, values).astype(np.int8)]
+    codes = np.zeros(values.shape[1], np.int16)
+    for bit, seen in enumerate(values):
+        codes |= seen.astype(np.int16) << bit
+    return gate.table[codes]

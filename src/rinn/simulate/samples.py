@@ -1,0 +1,231 @@
+"""Graph and rows of a simulation: the records, and the walk over the rows in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from rinn.data.records import Dropped
+from rinn.errors import InputError
+from rinn.graphs.basics import ROLES
+
+# Rows of a dataset unless the user asks for another number.
+SAMPLES = 5000
+
+# Numbers held at once while rows are drawn: 8 MiB of doubles, small enough to stay in the cache.
+BLOCK_NUMBERS = 2**20
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Rows drawn from a known graph; `truth` is that graph, `parameters` how the rows were made.
+
+    `x` and `y` have one row for each sample and one column for each input or output of `truth`;
+    columns beside the simulated block come before them. `labels` tells what else is known of the
+    samples, such as their tissue. `parents` lists which of the columns beside the block cause
+    which; they are no part of `truth`. `dropped` lists samples of the user's tables left out.
+    """
+
+    x: pd.DataFrame
+    y: pd.DataFrame
+    truth: nx.DiGraph
+    name: str
+    seed: int
+    parameters: dict[str, Any]
+    labels: pd.DataFrame | None = None
+    parents: pd.DataFrame | None = None
+    dropped: tuple[Dropped, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tumours:
+    """Columns that stand before those of a simulated block, generated or from the user's tables.
+
+    The rows of `x` and `y` are the same samples; an index other than 0, 1, 2 and so on holds their
+    ids. `parameters` tells how they were made, the rest is as in `Simulation`.
+    """
+
+    x: pd.DataFrame
+    y: pd.DataFrame
+    labels: pd.DataFrame | None = None
+    parents: pd.DataFrame | None = None
+    dropped: tuple[Dropped, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a mechanism gives back: rows, the graph with what was drawn for it, its parameters.
+
+    `tumours` are the columns to put before these rows, if any.
+    """
+
+    x: np.ndarray  # [sample, input]
+    y: np.ndarray  # [sample, output]
+    graph: nx.DiGraph
+    parameters: dict[str, Any]
+    tumours: Tumours | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The nodes of a graph in an order that puts parents first, and where their parents stand."""
+
+    nodes: tuple[str, ...]
+    roles: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def lay_out(graph: nx.DiGraph) -> Layout:
+    """Order the nodes of a graph so that each one comes after its parents.
+
+    Args:
+        graph: a directed graph without cycles whose nodes each have a `role`.
+
+    Returns:
+        The layout; inputs and outputs are in the order of the graph's nodes.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a known role.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("y0", role="output")
+        >>> graph.add_node("x0", role="input")
+        >>> graph.add_edge("x0", "y0")
+        >>> lay_out(graph).nodes
+        ('x0', 'y0')
+    """
+    for node, role in graph.nodes(data="role"):
+        if role not in ROLES:
+            raise InputError(
+                f"graph must give each node a role of {', '.join(ROLES)}, but node {node!r} has "
+                f"{role!r}; set graph.nodes[{node!r}]['role']"
+            )
+    if not nx.is_directed_acyclic_graph(graph):
+        raise InputError(
+            "graph must have no cycle, but one was given that has; remove an edge of "
+            f"{nx.find_cycle(graph)}"
+        )
+    nodes = tuple(nx.topological_sort(graph))
+    place = {node: position for position, node in enumerate(nodes)}
+    return Layout(
+        nodes=nodes,
+        roles=tuple(graph.nodes[node]["role"] for node in nodes),
+        parents=tuple(tuple(sorted(place[p] for p in graph.predecessors(n))) for n in nodes),
+        inputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "input"),
+        outputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "output"),
+    )
+
+
+def draw_normals(
+    rng: np.random.Generator,
+    layout: Layout,
+    rows: int,
+    correlated: float = 0.0,
+    more: int = 0,
+) -> np.ndarray:
+    """Draw a standard normal for each node, those of the inputs with a common factor.
+
+    The inputs' normals are sqrt(1 - r) e_i + sqrt(r) f: each two of them have the correlation r.
+
+    Args:
+        rng: where the random numbers come from.
+        layout: the nodes in order.
+        rows: how many rows.
+        correlated: r, at least 0 and below 1.
+        more: how many independent numbers to draw behind those of the nodes.
+
+    Returns:
+        Numbers [row, node].
+
+    Example:
+        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
+        >>> draw_normals(np.random.default_rng(0), layout, 3, 0.5).shape
+        (3, 2)
+    """
+    columns = len(layout.nodes) + more
+    if not correlated:
+        return rng.standard_normal((rows, columns))
+    drawn = rng.standard_normal((rows, columns + 1))
+    normals, common = drawn[:, :-1], drawn[:, -1:]
+    inputs = list(layout.inputs)
+    normals[:, inputs] = np.sqrt(1 - correlated) * normals[:, inputs]
+    normals[:, inputs] += np.sqrt(correlated) * common
+    return normals
+
+
+def draw_lots(
+    rng: np.random.Generator,
+    layout: Layout,
+    rows: int,
+    correlated: float = 0.0,
+    more: int = 0,
+) -> np.ndarray:
+    """Draw a number from 0 to 1 for each node, those of the inputs from a gaussian copula.
+
+    Args:
+        rng: where the random numbers come from.
+        layout: the nodes in order.
+        rows: how many rows.
+        correlated: as in `draw_normals`; zeros and ones cut from the lots correlate less.
+        more: how many independent numbers to draw behind those of the nodes.
+
+    Returns:
+        Numbers [row, node].
+
+    Example:
+        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
+        >>> draw_lots(np.random.default_rng(0), layout, 3).dtype
+        dtype('float32')
+    """
+    if not correlated:
+        return rng.random((rows, len(layout.nodes) + more), dtype=np.float32)
+    return ndtr(draw_normals(rng, layout, rows, correlated, more)).astype(np.float32)
+
+
+def draw_rows(
+    layout: Layout,
+    samples: int,
+    draw_block: Callable[[int], np.ndarray],
+    dtypes: tuple[Any, Any],
+    block: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows block by block and keep the inputs and outputs only.
+
+    Rows are the same for every block size as long as `draw_block` takes its random numbers row
+    by row.
+
+    Args:
+        layout: the nodes in order.
+        samples: how many rows to draw.
+        draw_block: gives the values [node, row] of the next so many rows.
+        dtypes: the number types of x and y.
+        block: rows drawn at once; by default as many as keep the memory small.
+
+    Returns:
+        x [sample, input] and y [sample, output], stored column by column.
+
+    Example:
+        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
+        >>> x, y = draw_rows(layout, 3, lambda rows: np.ones((2, rows)), ("int8", "int8"), block=2)
+        >>> y.ravel().tolist()
+        [1, 1, 1]
+    """
+    rows = block or max(1, BLOCK_NUMBERS // max(1, len(layout.nodes)))
+    x = np.empty((samples, len(layout.inputs)), dtypes[0], order="F")
+    y = np.empty((samples, len(layout.outputs)), dtypes[1], order="F")
+    for start in range(0, samples, rows):
+        stop = min(start + rows, samples)
+        values = draw_block(stop - start)  # [node, row]
+        x[start:stop] = values[list(layout.inputs)].T  # [row, input]
+        y[start:stop] = values[list(layout.outputs)].T  # [row, output]
+    return x, y

@@ -1,0 +1,391 @@
+"""Detect MIMIC (DM): latents between inputs and outputs from tests of independence.
+
+Reference: Murray-Watters, Glymour 2015: What is going on inside the arrows? Discovering the hidden
+springs in causal models. This is the variant with two levels of significance, the one compared
+with the RINN in 2020. It follows the reference implementation also where its result depends on the
+order of ties, where inputs get lost, and where latents end up on a cycle: a tidier DM gives other
+graphs than those that were published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+
+import networkx as nx
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
+
+from rinn.data.cells import find_repeated, quote_some
+from rinn.errors import InputError
+from rinn.graphs.basics import name_latents
+
+# The published grid of settings.
+ALPHAS_PC = (0.05, 0.01, 0.001, 0.0001)
+ALPHAS_SOBER = (0.1, 0.05, 0.01)
+
+MIN_SAMPLES = 4  # Fisher's z has n - 3 degrees of freedom
+
+# A column of which the columns before it leave less than this share of variance makes a
+# correlation matrix singular.
+_SINGULAR = 1e-10
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """What DM knows of the data: inputs first, then outputs, in column order."""
+
+    matrix: Float[np.ndarray, "column column"]
+    samples: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Latents:
+    """The latents in order of creation, by column numbers.
+
+    `inputs` holds the inputs that act on each latent, `outputs` the outputs that hang under it,
+    ascending, and `edges` the pairs (cause, effect) of latents, ascending.
+    """
+
+    inputs: tuple[frozenset[int], ...]
+    outputs: tuple[tuple[int, ...], ...]
+    edges: tuple[tuple[int, int], ...]
+
+
+def detect_latents(
+    x: Float[np.ndarray, "sample input"],
+    y: Float[np.ndarray, "sample output"],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    alpha_pc: float,
+    alpha_sober: float,
+) -> nx.DiGraph:
+    """Find a latent graph by DM, all columns treated as continuous, binary ones too.
+
+    For several settings on the same data, call `correlate` once and `detect_from_correlations`
+    for each.
+
+    Args:
+        x: the inputs; they are not changed.
+        y: the outputs; they are not changed.
+        inputs: names.
+        outputs: names.
+        alpha_pc: level of the test between an input and an output; the smaller, the fewer edges.
+        alpha_sober: level of the test of an edge between latents; the smaller, the fewer stay.
+
+    Returns:
+        The graph, as from `detect_from_correlations`.
+
+    Raises:
+        InputError: the tables are not finite numbers, do not fit together or hold a constant
+            column, names repeat, or an alpha is not between 0 and 1.
+
+    Example:
+        >>> x = np.random.default_rng(0).normal(size=(200, 2))
+        >>> y = x[:, [0, 0, 1]] + np.random.default_rng(1).normal(size=(200, 3))
+        >>> graph = detect_latents(x, y, "ab", "cde", alpha_pc=0.001, alpha_sober=0.05)
+        >>> sorted(graph.edges)
+        [('L1', 'c'), ('L1', 'd'), ('L2', 'e'), ('a', 'L1'), ('b', 'L2')]
+    """
+    _check_alphas(alpha_pc, alpha_sober)
+    correlations = correlate(x, y, inputs, outputs)
+    return detect_from_correlations(correlations, alpha_pc=alpha_pc, alpha_sober=alpha_sober)
+
+
+def correlate(
+    x: Float[np.ndarray, "sample input"],
+    y: Float[np.ndarray, "sample output"],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> Correlations:
+    """Compute Pearson's correlations of all columns, which are all that DM looks at.
+
+    Args:
+        x: the inputs; they are not changed.
+        y: the outputs; they are not changed.
+        inputs: names.
+        outputs: names.
+
+    Returns:
+        The correlations.
+
+    Raises:
+        InputError: the tables are not finite numbers, do not fit together or hold a constant
+            column, or names repeat.
+
+    Example:
+        >>> x = np.arange(5.0)[:, None]
+        >>> correlate(x, -x, ["a"], ["b"]).matrix.round(6).tolist()
+        [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    x, y = _check_table("x", x, "inputs", inputs), _check_table("y", y, "outputs", outputs)
+    if len(x) != len(y):
+        raise InputError(
+            f"x and y must have the same samples as rows, but x has {len(x)} and y has {len(y)}; "
+            "remove the rows that only one of them has"
+        )
+    repeated = find_repeated([*inputs, *outputs])
+    if repeated:
+        raise InputError(
+            "inputs and outputs must be different names, because each becomes a node of the "
+            f"graph, but {quote_some(repeated)} came more than once; rename the columns"
+        )
+    columns = np.concatenate([x, y], axis=1)
+    exponents = np.frexp(np.abs(columns).max(axis=0))[1]
+    columns = np.ldexp(columns, -exponents)  # below 1, so that sums of squares do not overflow
+    columns -= columns.mean(axis=0)
+    columns /= np.linalg.norm(columns, axis=0)
+    matrix = np.clip(columns.T @ columns, -1.0, 1.0)  # [column, column]
+    np.fill_diagonal(matrix, 1.0)
+    return Correlations(matrix, len(x), tuple(inputs), tuple(outputs))
+
+
+def detect_from_correlations(
+    correlations: Correlations, *, alpha_pc: float, alpha_sober: float
+) -> nx.DiGraph:
+    """Find a latent graph by DM from correlations.
+
+    An input and an output that are dependent at `alpha_pc`, whatever else is known, are joined.
+    Outputs with the same joined inputs hang under one latent (`link_latents`); then edges between
+    latents are tested at `alpha_sober` (`prune_edges`).
+
+    The test is Fisher's z: x and y are independent given Z where
+    sqrt(n - 3 - |Z|) |atanh r| < quantile(1 - alpha / 2), with r their partial correlation. They
+    count as dependent where r is 1 or -1, where the correlation matrix of x, y and Z is singular,
+    and where n - 3 - |Z| is 0 or less: then no test is possible, and an edge stays as it is.
+
+    Args:
+        correlations: of the data.
+        alpha_pc: level of the test between an input and an output.
+        alpha_sober: level of the test of an edge between latents.
+
+    Returns:
+        The graph: nodes with `role`, in the order inputs, latents, outputs. Every column is a
+        node, also one without edges. Latents are called L1, L2 and so on in order of creation
+        (L_1 where a column is called L1), each with an input and an output, and have `frequency`
+        1. Edges have `weight` and `frequency` 1, as DM says that an edge is there and no more.
+        Latents may be on a cycle.
+
+    Raises:
+        InputError: an alpha is not between 0 and 1.
+
+    Example:
+        >>> matrix = np.array([[1.0, 0.5], [0.5, 1.0]])
+        >>> both = Correlations(matrix, 100, ("a",), ("b",))
+        >>> list(detect_from_correlations(both, alpha_pc=0.01, alpha_sober=0.05).edges)
+        [('a', 'L1'), ('L1', 'b')]
+    """
+    _check_alphas(alpha_pc, alpha_sober)
+    known = len(correlations.inputs)
+    across = np.abs(correlations.matrix[:known, known:])  # [input, output]
+    latents = link_latents(across >= _critical(alpha_pc, correlations.samples - 3))
+    return _draw(prune_edges(latents, correlations, alpha_sober), correlations)
+
+
+def link_latents(parents: Bool[np.ndarray, "input output"]) -> Latents:
+    """Make latents of the outputs' parent sets, and join those whose sets lie within another's.
+
+    Each distinct set of parents is a latent. They are visited by size, ties by the sum of the
+    members' hashes (see `_order_visits`), as causes and for each cause as effects. A cause whose
+    set lies strictly within an effect's gets an edge to it, and hands over its inputs: they are
+    taken out of the effect's set and out of every larger set that holds them all, also where that
+    latent gets no edge. Sets are compared as they are by then.
+
+    Args:
+        parents: True where the output depends on the input; it is not changed.
+
+    Returns:
+        The latents. An output without parents is in none of them.
+
+    Example:
+        >>> parents = np.array([[True, True, False], [False, True, False]])
+        >>> link_latents(parents)  # {0} and {0, 1}
+        Latents(inputs=(frozenset({0}), frozenset({1})), outputs=((0,), (1,)), edges=((0, 1),))
+    """
+    groups: dict[int, list[int]] = {}  # parent set, one bit for each input: its outputs
+    for output, column in enumerate(np.asarray(parents, dtype=bool).T):
+        mask = int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
+        if mask:
+            groups.setdefault(mask, []).append(output)
+    sets = list(groups)
+    order = _order_visits([_members(mask) for mask in sets])
+    edges = []
+    for cause in order:
+        own = sets[cause]  # stays as it is in this round: only sets that hold more shrink
+        for effect in order:
+            if not _is_strictly_within(own, sets[effect]):
+                continue
+            edges.append((cause, effect))
+            size = sets[effect].bit_count()
+            for number, mask in enumerate(sets):
+                is_hit = number == effect or mask.bit_count() > size
+                if is_hit and _is_strictly_within(own, mask):
+                    sets[number] = mask & ~own
+    outputs = tuple(tuple(group) for group in groups.values())
+    return Latents(tuple(frozenset(_members(m)) for m in sets), outputs, tuple(sorted(edges)))
+
+
+def prune_edges(latents: Latents, correlations: Correlations, alpha_sober: float) -> Latents:
+    """Take out edges between latents whose outputs are independent given the cause's inputs.
+
+    Sober's criterion. Causes are taken in order of creation, and the first output under the cause
+    is tested against the first under each effect. An effect that loses its edge gets the cause's
+    inputs instead, which count at once when its own turn comes. No latent is taken out.
+
+    Args:
+        latents: from `link_latents`.
+        correlations: of the data.
+        alpha_sober: level of the test.
+
+    Returns:
+        The latents with the edges that are left and the inputs that have grown.
+
+    Example:
+        >>> matrix = np.eye(4)  # two inputs, two outputs
+        >>> matrix[0, 2:] = matrix[2:, 0] = 0.5
+        >>> matrix[2, 3] = matrix[3, 2] = 0.25  # as much as the first input explains
+        >>> data = Correlations(matrix, 100, ("a", "b"), ("c", "d"))
+        >>> latents = Latents((frozenset({0}), frozenset({1})), ((0,), (1,)), ((0, 1),))
+        >>> prune_edges(latents, data, 0.05).edges
+        ()
+    """
+    first = [len(correlations.inputs) + outputs[0] for outputs in latents.outputs]
+    inputs = list(latents.inputs)
+    edges = []
+    for cause, pairs in groupby(latents.edges, key=itemgetter(0)):
+        effects = [effect for _, effect in pairs]
+        columns, given = [first[effect] for effect in effects], sorted(inputs[cause])
+        apart = _are_independent(correlations, first[cause], columns, given, alpha_sober)
+        for effect, is_apart in zip(effects, apart, strict=True):
+            if is_apart:
+                inputs[effect] |= inputs[cause]
+            else:
+                edges.append((cause, effect))
+    return replace(latents, inputs=tuple(inputs), edges=tuple(edges))
+
+
+def _check_alphas(alpha_pc: float, alpha_sober: float) -> None:
+    for name, value in (("alpha_pc", alpha_pc), ("alpha_sober", alpha_sober)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 1:
+            raise InputError(
+                f"{name} must be a number between 0 and 1, got {value!r}; choose for example 0.05"
+            )
+
+
+def _check_table(
+    name: str, values: object, kind: str, names: Sequence[str]
+) -> Float[np.ndarray, "sample column"]:
+    """Return the table as an array of finite numbers whose columns vary."""
+    try:
+        table = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} must hold numbers only, but cannot be read as such ({error}); "
+            "turn text into numbers first"
+        ) from error
+    if table.ndim != 2 or not table.shape[1] or table.shape[1] != len(names):
+        raise InputError(
+            f"{name} must be [sample, column] with one column for each of the {len(names)} "
+            f"{kind}, and at least one, got the shape {list(table.shape)}; give each column a name"
+        )
+    if len(table) < MIN_SAMPLES:
+        raise InputError(
+            f"{name} must have at least {MIN_SAMPLES} samples, got {len(table)}; add samples"
+        )
+    finite = np.isfinite(table).all(axis=0)
+    if not finite.all():
+        bad = [names[number] for number in np.flatnonzero(~finite).tolist()]
+        raise InputError(
+            f"{name} must be finite, but {quote_some(bad)} came with NaN or infinity; "
+            "remove those samples or fill in the values"
+        )
+    constant = (table == table[0]).all(axis=0)
+    if constant.any():
+        same = [names[number] for number in np.flatnonzero(constant).tolist()]
+        raise InputError(
+            f"{name} must have columns that vary, but {quote_some(same)} came with the same value "
+            f"in all {len(table)} samples; leave such columns out"
+        )
+    return table
+
+
+def _critical(alpha: float, freedom: int) -> float:
+    """The |r| from which on Fisher's z calls two columns dependent: any, where none is possible."""
+    if freedom <= 0:
+        return 0.0
+    return math.tanh(-float(ndtri(alpha / 2)) / math.sqrt(freedom))
+
+
+def _order_visits(sets: Sequence[Sequence[int]]) -> list[int]:
+    """Order latents by size and sum of hashes; of those alike in both only the last is visited.
+
+    Inputs are hashed by the names X0, X1 and so on that they have by column, so the result does
+    not depend on the user's names. The reference's sum has 32 bits and could wrap from 901 inputs
+    on; this one does not wrap.
+    """
+    hashes = {i: _hash_name(f"X{i}") for i in set().union(*sets)}
+    slots: dict[tuple[int, int], int] = {}
+    for latent, members in enumerate(sets):
+        slots[len(members), sum(hashes[i] for i in members)] = latent
+    return [slots[key] for key in sorted(slots)]
+
+
+def _hash_name(name: str) -> int:
+    """Java's hash of a string of ASCII characters: a signed number of 32 bits."""
+    value = 0
+    for character in name:
+        value = 31 * value + ord(character)
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def _members(mask: int) -> list[int]:
+    return [i for i, bit in enumerate(reversed(f"{mask:b}")) if bit == "1"]
+
+
+def _is_strictly_within(small: int, large: int) -> bool:
+    return small != large and small & large == small
+
+
+def _are_independent(
+    correlations: Correlations, x: int, ys: Sequence[int], given: Sequence[int], alpha: float
+) -> Bool[np.ndarray, " y"]:
+    """Test x against each y given the same columns; all tests share one factorisation."""
+    none = np.zeros(len(ys), dtype=bool)
+    matrix, tested = correlations.matrix, [x, *ys]
+    try:
+        factor = np.linalg.cholesky(matrix[np.ix_(given, given)])
+    except np.linalg.LinAlgError:
+        return none
+    if np.diag(factor).min() ** 2 < _SINGULAR:
+        return none
+    explained = solve_triangular(factor, matrix[np.ix_(given, tested)], lower=True)  # [given, 1+y]
+    variance = 1.0 - (explained**2).sum(axis=0)
+    if variance[0] < _SINGULAR:
+        return none
+    covariance = matrix[x, ys] - explained[:, 0] @ explained[:, 1:]  # [y]
+    left = variance[1:] - covariance**2 / variance[0]  # of y given x and the others
+    r = np.abs(covariance) / np.sqrt(variance[0] * np.maximum(variance[1:], _SINGULAR))
+    return (left >= _SINGULAR) & (r < _critical(alpha, correlations.samples - 3 - len(given)))
+
+
+def _draw(latents: Latents, correlations: Correlations) -> nx.DiGraph:
+    inputs, outputs = correlations.inputs, correlations.outputs
+    names = name_latents(len(latents.inputs), {*inputs, *outputs})
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(inputs, role="input")
+    graph.add_nodes_from(names, role="latent", frequency=1.0)
+    graph.add_nodes_from(outputs, role="output")
+    above = [(inputs[i], names[k]) for k, group in enumerate(latents.inputs) for i in sorted(group)]
+    between = [(names[cause], names[effect]) for cause, effect in latents.edges]
+    below = [(names[k], outputs[o]) for k, group in enumerate(latents.outputs) for o in group]
+    graph.add_edges_from(above + between + below, weight=1.0, frequency=1.0)
+    return graph

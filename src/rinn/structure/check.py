@@ -1,0 +1,241 @@
+"""A graph against data: which inputs move which outputs, by a test of each pair.
+
+The test is that of a partial correlation, the other inputs and covariates held fixed. The p-values
+are adjusted for their number (Benjamini and Hochberg 1995: Controlling the false discovery rate),
+those of pairs that the graph separates and of pairs that it connects each on their own. If the
+graph is right, the first are all chance, so the adjustment keeps the chance that even one of them
+stands out below the level; beside the others, many of them real, more would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool
+from scipy import stats
+
+from rinn.data.align import as_data
+from rinn.data.cells import quote_some
+from rinn.data.records import Data
+from rinn.errors import InputError, suggest
+from rinn.graphs.basics import by_role
+from rinn.graphs.separation import Statement, answer_statements
+from rinn.structure.correlations import correlate_pairs
+
+Given = Literal["inputs", "nothing"]
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """What the data say of one input and one output.
+
+    `q` is p adjusted for the number of pairs of which the graph says the same.
+    """
+
+    x: str
+    y: str
+    correlation: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True)
+class DataComparison:
+    """Where graph and data differ.
+
+    `unexplained` pairs depend on each other in the data but not in the graph, which speaks against
+    A6. `silent` pairs depend on each other in the graph while the data show nothing: that speaks
+    against A7, or the effect is too small for so many samples, or no straight line. `untested`
+    inputs repeat other inputs or covariates, so that their own part cannot be seen. `unknown` names
+    are in the graph or in the tables only, or are constant. `covariates` were held fixed. Of `few`
+    outputs too few values are known to be tested.
+    """
+
+    samples: int
+    pairs: int
+    level: float
+    given: Given
+    unexplained: tuple[PairTest, ...]
+    silent: tuple[PairTest, ...]
+    untested: tuple[str, ...]
+    unknown: tuple[str, ...]
+    covariates: tuple[str, ...] = ()
+    few: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Give the comparison by name."""
+        plain = asdict(self)
+        return {key: list(item) if isinstance(item, tuple) else item for key, item in plain.items()}
+
+
+def compare_with_data(
+    graph: nx.DiGraph,
+    X: pd.DataFrame | np.ndarray,
+    Y: pd.DataFrame | np.ndarray,
+    *,
+    level: float = LEVEL,
+    given: Given = "inputs",
+    covariates: Any = None,
+) -> DataComparison:
+    """Compare what a graph says of each input and output with what the data say.
+
+    For a pair the data say dependence where the partial correlation differs from zero, by a t-test
+    whose adjusted p-value is at most `level`. It sees straight-line effects only, 0/1 columns
+    included. The graph is asked by d-separation. These are the statements of `check_markov` and
+    `check_faithfulness` in which all other inputs are given. Covariates act on inputs and outputs
+    from outside the graph: they are held fixed by straight lines, a level each for tissues and the
+    like, and errors follow how uncertain an output is at their levels.
+
+    Args:
+        graph: the graph; it is not changed.
+        X: the inputs, one row per sample, columns named as in the graph (or x0, x1 and so on).
+        Y: the outputs, one row per sample (or y0, y1 and so on).
+        level: the false discovery rate to accept.
+        given: "inputs" holds all other columns of X fixed, as is right where inputs go together;
+            "nothing" is the plain correlation, for fewer samples than inputs.
+        covariates: a DataFrame, Series or array of tissue, batch and the like; always held fixed.
+
+    Returns:
+        The pairs in which graph and data differ, the clearest first.
+
+    Raises:
+        InputError: the tables do not fit each other or the graph, there are too few samples, or an
+            option is not what it must be.
+
+    Example:
+        >>> from rinn.simulate.datasets import make_dataset
+        >>> data = make_dataset("or", samples=1000, seed=0)
+        >>> wrong = data.truth.copy()
+        >>> wrong.remove_edges_from(list(wrong.in_edges("h17")))
+        >>> found = compare_with_data(wrong, data.x, data.y)
+        >>> sorted({pair.x for pair in found.unexplained})
+        ['x1', 'x2', 'x8']
+    """
+    data = as_data(X, Y, covariates=covariates, as_is=True)
+    return compare_data(graph, data, level=level, given=given)
+
+
+def compare_data(
+    graph: nx.DiGraph, data: Data, *, level: float = LEVEL, given: Given = "inputs"
+) -> DataComparison:
+    """Compare a graph with tables that are matched already; see `compare_with_data`.
+
+    Example:
+        >>> from rinn.simulate.paper import paper_graph
+        >>> random = np.random.default_rng(1)
+        >>> names = [tuple(f"{side}{i}" for i in range(16)) for side in "xy"]
+        >>> data = Data(random.normal(size=(99, 16)), random.normal(size=(99, 16)), *names)
+        >>> found = compare_data(paper_graph(), data)
+        >>> len(found.unexplained), len(found.silent)
+        (0, 113)
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level}; choose 0.05 or the like")
+    if given not in get_args(Given):
+        choices = get_args(Given)
+        raise InputError(
+            f"given must be one of {', '.join(choices)}, got {given!r}"
+            f"{suggest(given, choices, listed=False) or '; choose one of them'}"
+        )
+    inputs = _shared(graph, "input", data.inputs, "X")
+    outputs = _shared(graph, "output", data.outputs, "Y")
+    correlation, p, few = _test_pairs(data, inputs, outputs, given)
+    outputs_tested = [y for y in outputs if y not in few]
+    seen = ~np.isnan(p).all(axis=1)  # [input]
+    tested = [x for x, flag in zip(inputs, seen, strict=True) if flag]
+    separated = _ask_graph(graph, tested, outputs_tested, inputs if given == "inputs" else [])
+    known_pairs = ~np.isnan(p[seen])
+    tests = [
+        _gather_tests(tested, outputs_tested, correlation[seen], p[seen], chosen & known_pairs)
+        for chosen in (separated, ~separated)
+    ]
+    known = {*inputs, *outputs}
+    everything = [*data.inputs, *data.outputs, *by_role(graph, "input"), *by_role(graph, "output")]
+    return DataComparison(
+        samples=len(data.x),
+        pairs=int(known_pairs.sum()),
+        level=level,
+        given=given,
+        unexplained=tuple(test for test in tests[0] if test.q <= level),
+        silent=tuple(test for test in reversed(tests[1]) if test.q > level),
+        untested=tuple(x for x, flag in zip(inputs, seen, strict=True) if not flag),
+        unknown=tuple(dict.fromkeys(name for name in everything if name not in known)),
+        covariates=data.covariates.names if data.covariates else (),
+        few=tuple(few),
+    )
+
+
+def _shared(graph: nx.DiGraph, role: str, columns: tuple[str, ...], table: str) -> list[str]:
+    """List the columns that the graph knows in their role."""
+    known = by_role(graph, role)
+    shared = [name for name in columns if name in set(known)]
+    if not shared:
+        raise InputError(
+            f"{table} must have columns named as the {role}s of the graph, such as "
+            f"{quote_some(known)}, got {quote_some(columns)}; rename them, or check the files"
+        )
+    return shared
+
+
+def _test_pairs(
+    data: Data, inputs: list[str], outputs: list[str], given: Given
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Give correlations and p-values [input, output], and the outputs that have too few values."""
+    rows = [data.inputs.index(name) for name in inputs]
+    columns = [data.outputs.index(name) for name in outputs]
+    held = data.covariates.numbers if data.covariates else None
+    found = correlate_pairs(data.x, data.y[:, columns], held, partly=given == "inputs")
+    enough = found.enough
+    if not enough.any():
+        most = int((~np.isnan(data.y[:, columns])).sum(axis=0).max())
+        fixed = "the other inputs" if held is None else "the other inputs and the covariates"
+        raise InputError(
+            f"X and Y must have at least {found.needed} samples to hold {fixed} fixed, but have "
+            f"{most}; add samples, or compare with given='nothing'"
+        )
+    p = found.p[rows][:, enough]
+    if np.isnan(p).all():
+        others = "the others" if held is None else "others and covariates"
+        raise InputError(
+            f"X must have an input that {others} do not determine, but each one repeats them; "
+            f"remove the repeated columns, or compare with given='nothing'"
+        )
+    few = [name for name, flag in zip(outputs, enough, strict=True) if not flag]
+    return found.r[rows][:, enough], p, few
+
+
+def _ask_graph(
+    graph: nx.DiGraph, inputs: list[str], outputs: list[str], fixed: list[str]
+) -> Bool[np.ndarray, "input output"]:
+    """Tell which pairs the graph separates, all other inputs of those fixed being given."""
+    given = {x: frozenset(fixed) - {x} for x in inputs}
+    asked = [Statement(x, y, given[x]) for x in inputs for y in outputs]
+    found = answer_statements(graph, asked)
+    return np.array([found[s] for s in asked]).reshape(len(inputs), len(outputs))
+
+
+def _gather_tests(
+    inputs: list[str],
+    outputs: list[str],
+    correlation: np.ndarray,
+    p: np.ndarray,
+    chosen: np.ndarray,
+) -> list[PairTest]:
+    """Adjust the p-values of the chosen pairs together; the strongest pair comes first."""
+    places = np.argwhere(chosen)
+    if not len(places):
+        return []
+    r, alone = correlation[chosen], p[chosen]
+    q = stats.false_discovery_control(alone)
+    return [
+        PairTest(
+            inputs[places[k, 0]], outputs[places[k, 1]], float(r[k]), float(alone[k]), float(q[k])
+        )
+        for k in np.argsort(-np.abs(r), kind="stable")
+    ]

@@ -1,0 +1,1 @@
+"""Prior knowledge: statements, gene sets and networks, brought to the columns of data."""

@@ -1,0 +1,138 @@
+"""All that a user knows beforehand, as it was written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rinn.config import check_number
+from rinn.data.genesets import load_gmt
+from rinn.errors import InputError
+from rinn.structure.knowledge.network import Network, load_sif
+from rinn.structure.knowledge.statements import MOST_WEIGHT, Statement, load_statements
+
+SET_WEIGHT = 1.0
+NETWORK_WEIGHT = 1.0
+STEPS = 3
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Prior knowledge before it is brought to the columns of data (see `resolve`).
+
+    Attributes:
+        statements: about named inputs and outputs.
+        sets: names that belong together, such as the genes of pathways.
+        set_weight: log odds by which two members of a set share a latent more cheaply.
+        network: in which an input should have a way to an output that it acts on.
+        steps: the most edges of such a way.
+        network_weight: log odds to take from pairs without one.
+        is_directed: whether ways follow the edges' direction.
+        is_mask: whether pairs without a way are ruled out instead.
+        files: the name of each file by what it holds.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    sets: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    set_weight: float = SET_WEIGHT
+    network: Network | None = None
+    steps: int = STEPS
+    network_weight: float = NETWORK_WEIGHT
+    is_directed: bool = False
+    is_mask: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_number("--network-steps", self.steps, 1)
+        for name, value in (
+            ("--set-weight", self.set_weight),
+            ("--network-weight", self.network_weight),
+        ):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and 0 < value <= MOST_WEIGHT):
+                raise InputError(
+                    f"{name} must be a number above 0 and at most {MOST_WEIGHT:g}, in log odds, "
+                    f"got {value!r}; choose a number in that range"
+                )
+
+
+def load_knowledge(
+    prior: str | os.PathLike[str] | None = None,
+    *,
+    gene_sets: str | os.PathLike[str] | None = None,
+    set_weight: float = SET_WEIGHT,
+    network: str | os.PathLike[str] | None = None,
+    steps: int = STEPS,
+    network_weight: float = NETWORK_WEIGHT,
+    is_directed: bool = False,
+    is_mask: bool = False,
+) -> Knowledge | None:
+    r"""Read prior knowledge from the files that a user has.
+
+    Args:
+        prior: statements; see `load_statements`.
+        gene_sets: a GMT file; see `rinn.load_gmt`.
+        set_weight: see `Knowledge`.
+        network: a SIF file; see `load_sif`.
+        steps: see `Knowledge`.
+        network_weight: see `Knowledge`.
+        is_directed: see `Knowledge`.
+        is_mask: see `Knowledge`.
+
+    Returns:
+        The knowledge, or None where there is no file.
+
+    Raises:
+        InputError: a file or a number is wrong.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "prior.csv"
+        >>> _ = path.write_text("statement,first,second\nmust,x0,y1\n")
+        >>> len(load_knowledge(path).statements)
+        1
+    """
+    files = {"prior": prior, "gene_sets": gene_sets, "network": network}
+    given = {what: Path(path).name for what, path in files.items() if path is not None}
+    options = {
+        "set_weight": set_weight,
+        "steps": steps,
+        "network_weight": network_weight,
+        "is_directed": is_directed,
+        "is_mask": is_mask,
+    }
+    plain = Knowledge(**options, files=given)  # type: ignore[arg-type]
+    _check_needed(plain, given)
+    if not given:
+        return None
+    return Knowledge(
+        statements=() if prior is None else load_statements(prior),
+        sets={} if gene_sets is None else load_gmt(gene_sets).sets,
+        network=None if network is None else load_sif(network),
+        files=given,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def _check_needed(knowledge: Knowledge, given: Mapping[str, str]) -> None:
+    """Refuse an option that has nothing to act on."""
+    usual = Knowledge()
+    needs = {
+        "gene_sets": {"--set-weight": "set_weight"},
+        "network": {
+            "--network-steps": "steps",
+            "--network-weight": "network_weight",
+            "--network-directed": "is_directed",
+            "--network-mask": "is_mask",
+        },
+    }
+    for file, options in needs.items():
+        for word, name in options.items():
+            if file not in given and getattr(knowledge, name) != getattr(usual, name):
+                file_word = "--" + file.replace("_", "-")
+                raise InputError(
+                    f"{word} must come with {file_word} FILE, but there is none; name the file, or "
+                    f"leave {word} out"
+                )

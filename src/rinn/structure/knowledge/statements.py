@@ -1,0 +1,239 @@
+"""Statements about named inputs and outputs, from a small table or a JSON file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rinn.data.cells import quote
+from rinn.data.lines import Lines
+from rinn.errors import InputError, suggest
+from rinn.reading import check_file
+
+KINDS = ("must", "mustnot", "together", "apart", "level")
+FIELDS = ("statement", "first", "second", "weight", "note")
+SOFT = ("together", "apart")
+USUAL_WEIGHT = 2.0  # log odds of a soft statement that has no weight
+MOST_WEIGHT = 100.0
+MOST_BYTES = 1 << 26
+_LEVEL = re.compile(r"(at most|at least|<=|>=|)\s*([0-9]{1,6})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that is known.
+
+    Attributes:
+        kind: must, mustnot (of an input and an output), together, apart (of two inputs or two
+            outputs) or level (of an input).
+        first: a name.
+        second: the other name; empty for a level.
+        weight: log odds; None for a firm must or mustnot, and for a level.
+        lowest: for a level, the least; None where there is none.
+        highest: for a level, the highest; None where there is none.
+        place: where it was said, for errors.
+    """
+
+    kind: str
+    first: str
+    second: str = ""
+    weight: float | None = None
+    lowest: int | None = None
+    highest: int | None = None
+    place: str = "a statement"
+
+
+def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
+    r"""Read statements from .json, or from a table separated by commas, tabs or semicolons.
+
+    The table begins with a line of column names: statement, first, second, and, if wanted, weight
+    and note. Empty lines and lines that begin with # are passed over. A JSON file holds a list of
+    objects with the same names, by itself or under "statements".
+
+    Args:
+        path: the file; it may be gzip.
+
+    Returns:
+        The statements in their order. Whether the names exist is not known here.
+
+    Raises:
+        InputError: the file cannot be read, or a statement is not one; its line is named.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "prior.csv"
+        >>> _ = path.write_text("statement,first,second,weight\nmust,TP53,CDKN1A,\n"
+        ...     "apart,TP53,EGFR,1.5\nlevel,MYC,at most 1,\n")
+        >>> [(s.kind, s.weight, s.highest) for s in load_statements(path)]
+        [('must', None, None), ('apart', 1.5, None), ('level', None, 1)]
+    """
+    path = Path(path)
+    is_json = path.name.lower().endswith((".json", ".json.gz"))
+    rows = _read_json(path) if is_json else _read_table(path)
+    found = tuple(_make_statement(values, place, path) for place, values in rows)
+    if not found:
+        raise InputError(
+            f"--prior ({path}) must hold at least one statement, but it has none; each is one of "
+            f"{', '.join(KINDS)} and the names it speaks of"
+        )
+    return found
+
+
+def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    lines = Lines(path, "--prior")
+    texts = (line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    top = next(texts, None)
+    if top is None:
+        return
+    separator = max("\t,;", key=top.count)
+    names = [name.strip().lower() for name in _split(top, separator, lines)]
+    _check_header(names, lines)
+    for line in texts:
+        fields = _split(line, separator, lines)
+        if len(fields) > len(names):
+            raise lines.reject(
+                f"have {len(names)} fields on each line, as its first line has",
+                f"has {len(fields)}",
+                "put quotes around names that hold the separator",
+            )
+        yield f"line {lines.number}", dict(zip(names, map(str.strip, fields), strict=False))
+
+
+def _split(line: str, separator: str, lines: Lines) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as error:
+        must = "have statements on lines of their own"
+        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
+
+
+def _check_header(names: list[str], lines: Lines) -> None:
+    for name in names:
+        if name not in FIELDS:
+            raise lines.reject(
+                f"begin with the column names {', '.join(FIELDS[:3])} and, if wanted, weight, note",
+                f"has {quote(name)}",
+                _advise_header(name),
+            )
+    missing = [name for name in FIELDS[:3] if name not in names]
+    if missing or len(set(names)) < len(names):
+        but = f"lacks {quote(missing[0])}" if missing else "has a name twice"
+        raise lines.reject(f"have the columns {', '.join(FIELDS[:3])} once", but, "mend that line")
+
+
+def _advise_header(name: str) -> str:
+    if _find_kind(name) in KINDS:
+        return f"put a line with those names above it, such as {','.join(FIELDS[:3])}"
+    return f"rename that column{suggest(name, FIELDS, listed=False)}"
+
+
+def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    check_file(path, f"--prior ({path})")
+    try:
+        read = gzip.open if path.suffix.lower() == ".gz" else open
+        with read(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise InputError(
+                f"--prior ({path}) must be at most {MOST_BYTES >> 20} MiB of JSON, but it has "
+                "more; leave out statements"
+            )
+        found = json.loads(text.decode("utf-8-sig"))
+    except OSError as error:
+        raise InputError(
+            f"--prior ({path}) must be a file you may read, but it cannot be read "
+            f"({error.strerror or error}); check the name"
+        ) from None
+    except (ValueError, RecursionError, EOFError, zlib.error) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"--prior ({path}) must hold JSON, but it does not ({error}); write the file anew"
+        ) from None
+    entries = found.get("statements") if isinstance(found, dict) else found
+    if not isinstance(entries, list):
+        raise InputError(
+            f"--prior ({path}) must hold a list of statements, by itself or under 'statements', "
+            f"but it has none; put the statements into [ and ]"
+        )
+    for number, entry in enumerate(entries, 1):
+        place = f"entry {number}"
+        if not isinstance(entry, dict):
+            raise _reject(path, place, "be an object", f"is {quote(str(entry))}", "mend it")
+        for name in entry:
+            if name not in FIELDS:
+                advice = f"leave it out{suggest(str(name), FIELDS, listed=False)}"
+                must = f"have {', '.join(FIELDS)}"
+                raise _reject(path, place, must, f"has {quote(name)}", advice)
+        yield place, entry
+
+
+def _make_statement(values: Mapping[str, Any], place: str, path: Path) -> Statement:
+    kind = _find_kind(str(values.get("statement") or ""))
+    if kind not in KINDS:
+        hint = suggest(kind, KINDS, listed=False)
+        said = quote(str(values.get("statement") or ""))
+        must = f"be one of {', '.join(KINDS)}"
+        raise _reject(path, place, must, f"is {said}", f"mend it{hint}")
+    first, second = (_read_name(values, name, place, path) for name in ("first", "second"))
+    weight = _read_weight(values.get("weight"), place, path)
+    if kind == "level":
+        if weight is not None:
+            advice = "leave the weight out"
+            raise _reject(path, place, "be firm where it is a level", "has a weight", advice)
+        lowest, highest = _read_level(second, place, path)
+        return Statement(kind, first, lowest=lowest, highest=highest, place=place)
+    if weight is None and kind in SOFT:
+        weight = USUAL_WEIGHT
+    return Statement(kind, first, second, weight, place=place)
+
+
+def _find_kind(word: str) -> str:
+    """How a kind is called where someone writes 'must not' or 'Must-not'."""
+    return re.sub(r"[\s_-]+", "", word).lower()
+
+
+def _read_name(values: Mapping[str, Any], field: str, place: str, path: Path) -> str:
+    value = values.get(field)
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        but = "has none" if value in (None, "") else f"has {quote(str(value))}"
+        raise _reject(path, place, f"have a name as {field!r}", but, "write one")
+    return str(value).strip()
+
+
+def _read_weight(value: Any, place: str, path: Path) -> float | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number <= MOST_WEIGHT:
+        must = f"have a weight above 0 and at most {MOST_WEIGHT:g}, in log odds"
+        advice = "mend it, or leave it out; mustnot and apart need no minus"
+        raise _reject(path, place, must, f"has {quote(str(value))}", advice)
+    return number
+
+
+def _read_level(text: str, place: str, path: Path) -> tuple[int | None, int | None]:
+    match = _LEVEL.fullmatch(text)
+    number = int(match[2]) if match else 0
+    if match is None or number < 1:
+        must = "have a level as 'second', such as 'at most 1', 'at least 2' or '1'"
+        raise _reject(path, place, must, f"has {quote(text)}", "levels count from 1")
+    word = match[1].lower()
+    lowest = None if word in ("at most", "<=") else number
+    return lowest, None if word in ("at least", ">=") else number
+
+
+def _reject(path: Path, place: str, must: str, but: str, advice: str) -> InputError:
+    return InputError(f"--prior ({path}): a statement must {must}, but {place} {but}; {advice}")

@@ -1,0 +1,142 @@
+"""Inputs that act alike: the cosine between what each of two inputs does to all outputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from rinn.data.cells import quote
+from rinn.data.tables import load_table
+from rinn.errors import InputError, suggest
+from rinn.runs.folder import load_manifest, read_columns
+
+EFFECTS = "effects.csv"
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How alike inputs act.
+
+    Attributes:
+        inputs: their names.
+        cosine: between the effects of two inputs on all outputs; NaN where one of them has none.
+        error: its standard error, to first order; NaN likewise.
+        acts: whether an input has an effect on any output.
+    """
+
+    inputs: tuple[str, ...]
+    cosine: Float[np.ndarray, "input input"]
+    error: Float[np.ndarray, "input input"]
+    acts: Bool[np.ndarray, " input"]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cosines as a table of inputs by inputs."""
+        names = list(self.inputs)
+        return pd.DataFrame(self.cosine, index=pd.Index(names, name="input"), columns=names)
+
+    def list_nearest(self, name: str, count: int | None = None) -> pd.DataFrame:
+        """The inputs that act most like one.
+
+        Args:
+            name: an input.
+            count: how many; all others by default.
+
+        Returns:
+            input, cosine and error, the most alike first; none where the input, or every other,
+            has no effect.
+
+        Raises:
+            InputError: there is no such input.
+        """
+        if name not in self.inputs:
+            listed = len(self.inputs) <= MOST_LISTED
+            raise InputError(
+                f"input must be an input of the run, got {quote(name)}"
+                f"{suggest(name, self.inputs, listed=listed)}"
+            )
+        place = self.inputs.index(name)
+        own = pd.DataFrame(
+            {"input": self.inputs, "cosine": self.cosine[place], "error": self.error[place]}
+        )
+        others = own.drop(index=place).dropna()
+        ranked = others.sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
+        return ranked if count is None else ranked.head(count)
+
+
+def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[str]) -> Similarity:
+    """Compare inputs by their effects on all outputs.
+
+    The cosine is 1 for inputs that do the same, whatever their strength, -1 for those that do the
+    opposite, and 0 for those that have nothing in common. That of an input without effect would
+    be one of noise: an input counts as acting where one of its squared effects is above twice the
+    logarithm of the number of effects, which the largest of as many of pure noise comes to.
+
+    Args:
+        effects: in units of their sampling error, with signs.
+        inputs: names.
+
+    Returns:
+        The cosines.
+
+    Raises:
+        InputError: the table and the names do not fit.
+
+    Example:
+        >>> effects = np.array([[9.0, 9.0, 0.0], [-5.0, -5.0, 0.0], [0.1, -0.3, 0.2]])
+        >>> compare_inputs(effects, ["a", "b", "c"]).cosine.round(2)
+        array([[ 1., -1., nan],
+               [-1.,  1., nan],
+               [nan, nan, nan]])
+    """
+    effects = np.asarray(effects, np.float64)
+    if effects.ndim != 2 or len(effects) != len(inputs) or not np.isfinite(effects).all():
+        raise InputError(
+            f"effects must be finite numbers with a row for each of the {len(inputs)} inputs, got "
+            f"the shape {effects.shape}"
+        )
+    acts = np.asarray((effects**2 > 2 * np.log(max(effects.size, 8))).any(axis=1))
+    size = np.where(acts, np.linalg.norm(effects, axis=1), np.nan)
+    cosine = np.clip(effects @ effects.T / np.outer(size, size), -1.0, 1.0)
+    np.fill_diagonal(cosine, np.where(acts, 1.0, np.nan))
+    # The slope of the cosine along one signature has the length sqrt(1 - cosine^2) / its size.
+    each = (1 / size) ** 2
+    error = np.sqrt((1 - cosine**2) * (each[:, None] + each[None]))
+    return Similarity(tuple(inputs), cosine, error, acts)
+
+
+def load_effects(
+    run: str | os.PathLike[str],
+) -> tuple[Float[np.ndarray, "input output"], tuple[str, ...]]:
+    """Read what each input of a run does to each output.
+
+    Args:
+        run: a finished run folder.
+
+    Returns:
+        Effects in units of their sampling error, and the names of the inputs.
+
+    Raises:
+        InputError: it is not a run folder, or holds no effects.
+    """
+    folder = Path(run)
+    inputs, outputs = read_columns(load_manifest(folder), folder)
+    path = folder / EFFECTS
+    if not path.exists():
+        raise InputError(
+            f"RUN must hold the effects of its inputs, but {folder} has no {EFFECTS}; the "
+            f"strategies rinn, dnn and esc write it at the end of 'rinn fit'"
+        )
+    table = load_table(path, "effects")
+    if table.samples != inputs or table.columns != outputs:
+        raise InputError(
+            f"RUN must hold the effects of its own inputs on its own outputs, but {path} has other "
+            f"names; make the run again"
+        )
+    return table.values, inputs  # noqa: PD011

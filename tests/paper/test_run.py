@@ -1,0 +1,28 @@
+import pytest
+from rich.console import Console
+
+from rinn.paper.cells import STRATEGIES
+from rinn.paper.run import run_cell
+
+
+def run_small(strategy, folder, trials=4):
+    words = ("or", strategy, "quick", 0, folder, "cpu", Console(quiet=True), True)
+    return run_cell(*words, samples=150, trials=trials)
+
+
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_a_cell_of_every_strategy(strategy, tmp_path):
+    cell = run_small(strategy, tmp_path)
+    assert (cell.dataset, cell.strategy, cell.seed, cell.samples) == ("or", strategy, 0, 150)
+    assert 0 <= cell.hidden.f1.mean <= 1
+    assert (cell.input is None) == (strategy == "dbn")
+    networks = strategy != "dm"
+    assert (cell.test_error is not None) == (cell.graph is not None) == networks
+    assert cell.networks == (4 if networks else 0)
+    assert (cell.chosen is None) == networks
+    if networks:
+        assert cell.sets == (4 if strategy == "esc" else 2)
+        assert run_small(strategy, tmp_path) == cell
+    else:
+        assert cell.sets == 4
+        assert set(cell.chosen) == {"alpha_pc", "alpha_sober"}

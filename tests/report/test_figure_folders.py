@@ -1,0 +1,201 @@
+import json
+import shutil
+
+import matplotlib
+import pytest
+
+from rinn.cli import run
+from rinn.errors import InputError
+from rinn.paper.cells import Cell, GraphF1, MapScores, Spread, save_cell
+from rinn.paper.figure import plot_reproduction, reproduction_info
+from rinn.paper.published import find_published
+from rinn.report.figures.folders import FIGURES, draw_folder, load_comparison
+from rinn.report.figures.graph import plot_graph
+from rinn.report.figures.saving import encode_figure, save_figure
+from tiny_graphs import make_graph
+
+GRAPH = make_graph([("x0", "h"), ("h", "y0"), ("h", "y1")])
+
+
+def call(*words):
+    return run([str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A small finished run with a truth; tests only look at it."""
+    folder = tmp_path_factory.mktemp("drawn")
+    small = "--inputs", 6, "--outputs", 9, "--latents", 3, "--levels", 2, "--samples", 300
+    data = folder / "data"
+    assert call("simulate", "random", *small, "--mechanism", "gaussian", "--out", data) == 0
+    words = "--trials", 8, "--epochs", 15, "--effects", "corrected", "--device", "cpu", "--quiet"
+    places = "--truth", data / "truth.json", "--out", folder / "run"
+    assert call("fit", data / "x.csv", data / "y.csv", *places, *words) == 0
+    curves = "trial,epoch,train_loss,validation_loss\n0,1,2.0,3.0\n0,2,1.0,2.0\n"
+    (folder / "run/curves.csv").write_text(curves)
+    return folder / "run"
+
+
+def cell(dataset="or", strategy="rinn", seed=0, f1=0.5):
+    scores = MapScores(Spread(0.9, 0.1), Spread(0.4, 0.0), Spread(f1, 0.05), 0.3)
+    return Cell(
+        dataset=dataset, strategy=strategy, seed=seed, budget="quick", samples=5000, trials=None,
+        versions={"rinn": "0.1.0"}, device="1 x CPU", seconds=1.0, sets=4, networks=8,
+        hidden=scores, input=scores, test_error=Spread(0.5, 0.0), auroc=Spread(0.7, 0.01),
+        graph=GraphF1(1.0, 1.0),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def reproduced(tmp_path):
+    folder = tmp_path / "reproduced"
+    (folder / "cells").mkdir(parents=True)
+    (folder / "reproduction.json").write_text("{}")
+    for one in (cell(), cell(seed=1, f1=0.7), cell(strategy="dm")):
+        save_cell(folder / "cells" / f"{one.job.name}.json", one)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_every_figure_of_a_run_is_written(finished, tmp_path, capsys, kind):
+    assert call("draw", finished, "--out", tmp_path / "new/figures", "--format", kind) == 0
+    expected = {f"{name}.{kind}" for name in FIGURES if name != "reproduction"}
+    assert {path.name for path in (tmp_path / "new/figures").iterdir()} == expected
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(expected)
+    assert all(line.startswith("wrote ") for line in lines)
+
+
+def test_the_same_run_gives_the_same_bytes(finished, tmp_path):
+    for out in ("first", "second"):
+        assert call("draw", finished, "--out", tmp_path / out) == 0
+    for path in (tmp_path / "first").iterdir():
+        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
+
+
+def test_what_a_run_lacks_is_left_out_with_a_reason(finished, tmp_path, capsys):
+    bare = tmp_path / "bare"
+    shutil.copytree(finished, bare)
+    for name in ("truth.json", "curves.csv"):
+        (bare / name).unlink()
+    (bare / "trials.csv").write_text("trial\n0\n")
+    assert call("draw", bare, "--out", tmp_path / "out") == 0
+    words = capsys.readouterr().out
+    assert "left out comparison: no truth was given to 'rinn fit'" in words
+    assert "left out curves: there is no curves.csv" in words
+    assert "left out selection: RUN must hold the table of its trials, but trials.csv" in words
+    written = {path.stem for path in (tmp_path / "out").iterdir()}
+    assert written == {"graph", "strips", "architecture"}
+
+
+def test_files_are_not_replaced_unless_asked(finished, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "strips.svg").write_text("mine")
+    assert call("draw", finished, "--out", out) == 2
+    assert "strips.svg: it exists" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["strips.svg"]
+    assert (out / "strips.svg").read_text() == "mine"
+    assert call("draw", finished, "--out", out, "--force", "--only", "strips") == 0
+    assert (out / "strips.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--format", "bmp"], "format must be one of svg, png, pdf, got 'bmp'"),
+        (["--only", "grph"], "did you mean 'graph'"),
+        (["--only", "reproduction"], "allowed none"),
+    ],
+)
+def test_wrong_words_are_named(finished, tmp_path, capsys, words, message):
+    assert call("draw", finished, "--out", tmp_path / "out", *words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_folders_that_are_no_run_are_refused(finished, tmp_path, capsys):
+    assert call("draw", tmp_path, "--out", tmp_path / "out") == 2
+    assert "no readable manifest.json" in capsys.readouterr().err
+    unfinished = tmp_path / "unfinished"
+    shutil.copytree(finished, unfinished)
+    manifest = json.loads((unfinished / "manifest.json").read_text()) | {"status": "running"}
+    (unfinished / "manifest.json").write_text(json.dumps(manifest))
+    assert call("draw", unfinished, "--out", tmp_path / "out") == 2
+    assert "must be a finished run" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "file").write_text("")
+    assert call("draw", finished, "--out", tmp_path / "file") == 2
+    assert "--out must be a folder that can be written" in capsys.readouterr().err
+
+
+def test_help_lists_the_figures(capsys):
+    assert call("draw", "--help") == 0
+    words = capsys.readouterr().out
+    assert all(name in words for name in FIGURES)
+
+
+def test_a_reproduction_is_drawn(reproduced, tmp_path, capsys):
+    assert call("draw", reproduced, "--out", tmp_path / "out", "--format", "png") == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["reproduction.png"]
+    drawn = list(draw_folder(reproduced, tmp_path / "other", only="graph"))
+    assert drawn[0].reason == "the folder is a reproduction's, not a run's"
+
+
+def test_dots_are_ours_and_the_papers(reproduced):
+    info = reproduction_info(load_comparison(reproduced), measures=["hidden_f1", "auroc"])
+    dots = {(dot.strategy, dot.measure): dot for dot in info.dots}
+    paper = find_published("or", "rinn")
+    assert dots["rinn", "hidden_f1"].ours == pytest.approx(0.6)
+    assert dots["rinn", "hidden_f1"].ours_sd == pytest.approx(0.05)
+    assert dots["rinn", "hidden_f1"].paper == paper.hidden.f1.mean
+    assert dots["rinn", "auroc"].paper == paper.auroc.mean
+    assert dots["dm", "auroc"].paper is None
+    assert info.rows == (("or", "rinn"), ("or", "dm"))
+    figure = plot_reproduction(load_comparison(reproduced), measures=["hidden_f1", "test_error"])
+    assert len(figure.axes) == 2
+    marks = [line.get_marker() for line in figure.axes[0].lines]
+    assert (marks.count("o"), marks.count("D")) == (2, 2)
+
+
+def test_reproductions_without_cells_or_with_wrong_measures_are_refused(reproduced, tmp_path):
+    with pytest.raises(InputError, match="must hold a reproduction's cells"):
+        load_comparison(tmp_path)
+    with pytest.raises(InputError, match="did you mean 'hidden_f1'"):
+        reproduction_info(load_comparison(reproduced), measures=["hiden_f1"])
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "figure.png"
+    path.write_text("old")
+    figure = plot_graph(GRAPH)
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(RuntimeError):
+        save_figure(figure, path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["figure.png"]
+
+
+def test_save_figure_checks_the_place(tmp_path):
+    figure = plot_graph(GRAPH)
+    with pytest.raises(InputError, match="folder"):
+        save_figure(figure, tmp_path / "missing/figure.png")
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        save_figure(figure, tmp_path / "folder.png")
+    with pytest.raises(InputError, match="must end in"):
+        save_figure(figure, tmp_path / "figure.bmp")
+    with pytest.raises(InputError, match="format must be one of"):
+        encode_figure(figure, "bmp")
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_saving_changes_no_settings(tmp_path, kind):
+    before = dict(matplotlib.rcParams)
+    save_figure(plot_graph(GRAPH), tmp_path / f"figure.{kind}")
+    save_figure(plot_graph(GRAPH), tmp_path / f"again.{kind}")
+    assert dict(matplotlib.rcParams) == before
+    assert (tmp_path / f"figure.{kind}").read_bytes() == (tmp_path / f"again.{kind}").read_bytes()

@@ -1,0 +1,107 @@
+import json
+import os
+
+import pytest
+
+from rinn.report.index import CardBox, read_card
+from run_folders import make_manifest, write_run
+
+
+def card_of(folder):
+    return read_card(folder.resolve().parent, (folder.name,))
+
+
+def test_a_finished_run(tmp_path):
+    card = card_of(write_run(tmp_path / "first"))
+    assert (card.name, card.problem, card.has_report) == ("first", "", True)
+    assert (card.dataset, card.strategy) == ("data/or/x.csv", "rinn")
+    assert card.size == "500 samples, 2 inputs, 2 outputs"
+    assert (card.latents, card.edges, card.networks) == (1, 4, 8)
+    assert (card.latents_f1, card.edges_f1) == (0.875, 0.5)
+    assert card.test == "cross-entropy 0.25"
+    assert card.created == "2026-03-01T10:20"
+    assert card.thumbnail.startswith("<svg")
+
+
+def test_a_run_without_truth_test_or_command(tmp_path):
+    folder = write_run(tmp_path / "dm", scores={}, test=None, command=[])
+    card = card_of(folder)
+    assert (card.latents_f1, card.edges_f1, card.test) == (None, None, "")
+    assert card.dataset == "x.csv"
+
+
+def test_an_unfinished_run(tmp_path):
+    folder = write_run(tmp_path / "run", status="running")
+    assert card_of(folder).problem.startswith("Not finished: 2 networks trained so far")
+    (folder / "trials.csv").unlink()
+    assert card_of(folder).problem.startswith("Not finished: no networks trained so far")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"3",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"{}",
+        json.dumps(make_manifest(tables=3)).encode(),
+        json.dumps(make_manifest(settings=[])).encode(),
+        json.dumps(make_manifest(scores={"graph": {"latents": "x"}})).encode(),
+        json.dumps(make_manifest(test={"loss": "bce"})).encode(),
+        json.dumps(make_manifest(networks=4)).encode(),
+    ],
+)
+def test_a_damaged_manifest(tmp_path, content):
+    folder = write_run(tmp_path / "run")
+    (folder / "manifest.json").write_bytes(content)
+    assert card_of(folder).problem.startswith("Damaged: manifest.json")
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{}", b'{"nodes": [1], "edges": []}', b"[" * 99999]
+)
+def test_a_damaged_graph(tmp_path, content):
+    folder = write_run(tmp_path / "run")
+    (folder / "graph.json").unlink()
+    if content is not None:
+        (folder / "graph.json").write_bytes(content)
+    assert card_of(folder).problem == "Damaged: graph.json is missing or cannot be read."
+
+
+def test_missing_files(tmp_path):
+    folder = write_run(tmp_path / "run")
+    (folder / "report.html").unlink()
+    card = card_of(folder)
+    assert "'rinn report' writes it anew" in card.problem
+    assert not card.has_report
+    (folder / "manifest.json").unlink()
+    assert card_of(folder).problem.startswith("Damaged: manifest.json is missing")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "graph.json", "report.html"])
+def test_linked_files_are_not_read(tmp_path, name):
+    write_run(tmp_path / "outside")
+    folder = write_run(tmp_path / "run")
+    (folder / name).unlink()
+    os.symlink(tmp_path / "outside" / name, folder / name)
+    assert name in card_of(folder).problem
+
+
+def test_cards_are_read_again_only_after_a_change(tmp_path):
+    folder = write_run(tmp_path / "run")
+    seen = []
+
+    def read(root, parts):
+        seen.append(parts)
+        return read_card(root, parts)
+
+    box = CardBox(tmp_path.resolve(), read)
+    assert box.get(("run",)) == box.get(("run",))
+    assert len(seen) == 1
+    (folder / "graph.json").write_text("{}")
+    assert "graph.json" in box.get(("run",)).problem
+    assert len(seen) == 2

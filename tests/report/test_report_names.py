@@ -1,0 +1,161 @@
+"""Gene sets in the report, and what its sentences mean of a graph without edges."""
+
+import json
+import shutil
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from rinn.cli import run as run_words
+from rinn.cli.show import say_comparison
+from rinn.config import RunSettings
+from rinn.errors import InputError
+from rinn.fit import fit_run
+from rinn.graphs.files import load_graph, write_graph
+from rinn.report.html.page import write_report
+from rinn.report.html.payload import payload_info
+from rinn.runs.names import read_names
+from rinn.runs.read import load_contents
+from rinn.structure.enrichment import COLUMNS
+
+HOSTILE = "<img src=x onerror=alert(1)> & 'sets'"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run on tiny tables, whose graph is replaced by one with two latents."""
+    folder = tmp_path_factory.mktemp("names")
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, size=(80, 4))
+    y = x @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(80, 6))
+    for name, table in (("x", x), ("y", y)):
+        columns = [f"{name}{i}" for i in range(table.shape[1])]
+        pd.DataFrame(table, columns=columns).to_csv(folder / f"{name}.csv", index=False)
+    settings = RunSettings(trials=4, epochs=2, keep=2)
+    out = folder / "run"
+    fit_run(folder / "x.csv", folder / "y.csv", out, settings, device="cpu", quiet=True)
+    graph = load_graph(out / "graph.json")
+    graph.remove_nodes_from([n for n, role in graph.nodes(data="role") if role == "latent"])
+    graph.remove_edges_from(list(graph.edges))
+    graph.add_nodes_from(["L1", "L2"], role="latent", frequency=0.9)
+    ends = {"L1": ("x0", "x1", "y0", "y1", "y2"), "L2": ("x2", "x3", "y3", "y4", "y5")}
+    for latent, names in ends.items():
+        graph.add_edges_from((n, latent) if n[0] == "x" else (latent, n) for n in names)
+    for edge in graph.edges.values():
+        edge |= {"weight": 1.0, "frequency": 0.9}
+    write_graph(graph, out / "graph.json")
+    for extra in ("edges.csv", "activity.csv"):
+        (out / extra).unlink(missing_ok=True)
+    return out
+
+
+@pytest.fixture
+def run(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "run")
+
+
+def write_names(run, rows):
+    filler = {"set_genes": 4, "background": 10, "genes": "y0 y1 y2", "p": 0.001}
+    table = pd.DataFrame([filler | row for row in rows], columns=list(COLUMNS))
+    table.to_csv(run / "names.csv", index=False)
+
+
+def name_row(latent, name, q, side="outputs", overlap=3):
+    about = {"side": side, "overlap": overlap, "latent_genes": 3}
+    return {"latent": latent, "set": name, "q": q} | about
+
+
+def test_names_are_in_the_list_and_in_the_card(run):
+    rows = [name_row("L1", HOSTILE, 0.002), name_row("L1", "OTHER", 0.03, "both")]
+    rows += [name_row("L2", "WEAK", 0.2), name_row("gone", "NOBODY", 0.001)]
+    write_names(run, rows)
+    page = write_report(run).read_text()
+    words = "&lt;img src=x onerror=alert(1)&gt; &amp; &#x27;sets&#x27; (outputs: 3 of 3 genes, "
+    assert f"{words}q = 0.002)" in page
+    assert "<img" not in page
+    assert "none below q = 0.05" in page
+    assert "WEAK" not in page
+    contents = load_contents(run)
+    number = list(contents.found).index("L1")
+    latents = payload_info(contents)["latents"]
+    assert [words.partition(" (")[0] for words in latents[number]["names"]] == [HOSTILE, "OTHER"]
+    assert latents[list(contents.found).index("L2")]["names"] == []
+
+
+def test_a_run_without_names_says_nothing_of_them(run):
+    page = write_report(run).read_text()
+    assert "gene sets</th>" not in page
+    assert all(
+        "names" not in about for about in payload_info(load_contents(run))["latents"].values()
+    )
+
+
+def test_the_best_of_each_set_and_no_more_than_three(run):
+    rows = [name_row("L1", "A", 0.04), name_row("L1", "A", 0.01, "both")]
+    rows += [name_row("L1", name, 0.03) for name in "BCDE"] + [name_row("L2", "NA", 0.01)]
+    write_names(run, rows)
+    found = read_names(run)
+    assert [(one.name, one.q) for one in found["L1"]] == [("A", 0.01), ("B", 0.03), ("C", 0.03)]
+    assert found["L1"][0].side == "both"
+    assert found["L2"][0].name == "NA"
+
+
+@pytest.mark.parametrize("text", ["", "mine", "latent,name\nL1,mine\n"])
+def test_another_file_of_that_name_is_left_alone(run, text):
+    (run / "names.csv").write_text(text)
+    assert read_names(run) is None
+    write_report(run)
+    assert (run / "names.csv").read_text() == text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"q": "high"}, {"q": float("inf")}, {"overlap": None}, {"side": "left"}, {"set": ""}]
+)
+def test_damaged_names(run, wrong):
+    write_names(run, [name_row("L1", "A", 0.01) | wrong])
+    with pytest.raises(InputError, match=r"names\.csv in .* must be what 'rinn name' wrote"):
+        write_report(run)
+
+
+def test_from_gene_sets_to_the_report(run, tmp_path, capsys):
+    sets = {"FIRST": ["x0", "x1", "y0", "y1", "y2"], "SECOND": ["x2", "x3", "y3", "y4", "y5"]}
+    lines = [f"{name}\tmade up\t" + "\t".join(genes) for name, genes in sets.items()]
+    (tmp_path / "sets.gmt").write_text("\n".join(lines) + "\n")
+    words = ["name", str(run), "--gmt", str(tmp_path / "sets.gmt")]
+    assert run_words(words) == 0
+    assert f"'rinn report {run}' puts the names into the report" in capsys.readouterr().out
+    assert run_words(["report", str(run)]) == 0
+    page = (run / "report.html").read_text()
+    assert "FIRST (both: 5 of 5 genes" in page
+    assert "SECOND (both: 5 of 5 genes" in page
+
+
+@pytest.mark.parametrize(
+    ("carries", "covariates", "end"),
+    [
+        (True, None, "its network guesses each output's mean, and others do no better."),
+        (False, None, "its network guesses each output's mean."),
+        (True, {"names": ["tissue"]}, "each output by its covariates, and others do no better."),
+    ],
+)
+def test_a_graph_without_edges(carries, covariates, end):
+    manifest = {"comparison": {"sentence": "So it is.", "carries": carries}}
+    manifest |= {"covariates": covariates} if covariates else {}
+    empty = nx.DiGraph()
+    empty.add_node("x0", role="input")
+    assert say_comparison(manifest, empty).startswith("So it is. The graph has no edge: ")
+    assert say_comparison(manifest, empty).endswith(end)
+    assert say_comparison(manifest, nx.DiGraph([("a", "b")])) == "So it is."
+    assert say_comparison({}, empty) is None
+
+
+def test_the_report_says_what_no_edge_means(run):
+    said = "The graph has no edge"
+    assert said not in write_report(run).read_text()
+    graph = load_graph(run / "graph.json")
+    graph.remove_nodes_from(["L1", "L2"])
+    write_graph(graph, run / "graph.json")
+    assert "comparison" in json.loads((run / "manifest.json").read_text())
+    assert said in write_report(run).read_text()

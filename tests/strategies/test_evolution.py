@@ -1,0 +1,375 @@
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.redundant import run_net
+from rinn.strategies.evolution import fitness
+from rinn.strategies.evolution.breeding import (
+    Populations,
+    best_weights,
+    draw_breeding,
+    evolve_segment,
+    start_populations,
+)
+from rinn.strategies.evolution.fitness import KERNELS, choose_kernel, group_samples, measure_fitness
+from rinn.strategies.evolution.genes import (
+    LEGAL,
+    STEPS,
+    EvolutionProgram,
+    count_genes,
+    count_mutations,
+    cut_genes,
+    make_traits,
+    mark_weights,
+    read_weights,
+)
+
+INPUTS, OUTPUTS = 3, 2
+PROGRAM = EvolutionProgram("mse", "relu", layers=3, width=4, population=11, mutations=5)
+SETTINGS = {
+    "elite_ratio": [0.4, 0.7, 0.1],
+    "mutation_rate": [0.01, 0.06, 0.03],
+    "l1": [0.0, 0.5, 2.0],
+    "legal": ["even", "uneven", "even"],
+    "seed": [5, 6, 2**32 - 1],
+}
+
+
+def settings(*which, **changes):
+    chosen = {name: [values[i] for i in which] for name, values in SETTINGS.items()}
+    return chosen | {name: [value] * len(which) for name, value in changes.items()}
+
+
+def traits_of(*which, program=PROGRAM, **changes):
+    made = make_traits(program, INPUTS, OUTPUTS, **settings(*which, **changes))
+    return jax.tree.map(jnp.asarray, made)
+
+
+def draw_data(loss="mse", samples=30, inputs=INPUTS, outputs=OUTPUTS):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(inputs, samples))
+    y = rng.normal(size=(outputs, samples)) + x[:1]
+    return x, (y > 0).astype(float) if loss == "bce" else y
+
+
+def samples_of(loss="mse", **sizes):
+    return jax.tree.map(jnp.asarray, group_samples(*draw_data(loss, **sizes), loss))
+
+
+def evolve(traits, *segments, program=PROGRAM, samples=None):
+    populations = start_populations(program, traits, INPUTS, OUTPUTS)
+    for generations in segments:
+        samples = samples_of(program.loss) if samples is None else samples
+        populations = evolve_segment(program, populations, traits, samples, generations)
+    return populations
+
+
+def draw_genes(program, sets, inputs=INPUTS, outputs=OUTPUTS):
+    rng = np.random.default_rng(8)
+    shape = (sets, program.population, count_genes(program, inputs, outputs))
+    return rng.integers(-3, 4, shape).astype(np.int8)
+
+
+def literal_fitness(program, row, step, l1, x, y):
+    """Fitness as it is written in the paper, one network, in float64."""
+    weights = read_weights(program, row * np.float64(step), len(x), len(y))
+    h = np.zeros((program.width, x.shape[1]))
+    for layer in range(program.layers):
+        z = weights.inputs[layer] @ x + weights.bias[layer][:, None]
+        if layer:
+            z = z + weights.hidden[layer - 1] @ h
+        h = np.maximum(z, 0)
+    predicted = weights.output @ h + weights.output_bias[:, None]
+    if program.loss == "mse":
+        losses = (predicted - y) ** 2
+    else:
+        losses = np.logaddexp(0, predicted) - y * predicted
+    every = np.concatenate([part.ravel() for part in weights[:3]])
+    return -losses.sum(axis=0).mean() - l1 * np.abs(every).mean()
+
+
+def test_a_network_of_two_weights_and_two_biases_by_hand():
+    program = EvolutionProgram("mse", "relu", layers=1, width=1, population=2, mutations=1)
+    traits = make_traits(
+        program, 1, 1, elite_ratio=[1], mutation_rate=[0], l1=[10], legal=["even"], seed=[0]
+    )
+    # h = max(0.4 x + 0.2, 0), y = 1.0 h - 0.2; the second network is empty.
+    genes = jnp.array([[[2, 1, 5, -1], [0, 0, 0, 0]]], jnp.int8)
+    samples = group_samples(np.array([[1.0, -1.0]]), np.array([[1.0, 0.0]]), "mse")
+    fitness = measure_fitness(program, genes, jax.tree.map(jnp.asarray, traits), samples)
+    by_hand = -((0.4 - 1.0) ** 2 + (-0.2 - 0.0) ** 2) / 2 - 10 * (0.4 + 1.0) / 2
+    np.testing.assert_allclose(fitness, [[by_hand, -0.5]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["mse", "bce"])
+@pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
+def test_fitness_is_what_the_paper_writes(kernel, loss):
+    program = dataclasses.replace(PROGRAM, kernel=kernel, loss=loss)
+    genes, traits, (x, y) = draw_genes(program, 3), traits_of(0, 1, 2), draw_data(loss)
+    fitness = measure_fitness(program, jnp.asarray(genes), traits, samples_of(loss))
+    for s in range(3):
+        l1, step = SETTINGS["l1"][s], STEPS[SETTINGS["legal"][s]]
+        literal = [literal_fitness(program, row, step, l1, x, y) for row in genes[s]]
+        np.testing.assert_allclose(fitness[s], literal, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
+def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
+    program = dataclasses.replace(PROGRAM, kernel=kernel, activation=name)
+    genes, traits, samples = draw_genes(program, 1), traits_of(0), samples_of()
+    fitness = measure_fitness(program, jnp.asarray(genes), traits, samples)[0]
+    x, y = (values.astype(np.float32) for values in draw_data())
+    for row, found in zip(genes[0], fitness, strict=True):
+        weights = read_weights(program, row * np.float32(0.2), INPUTS, OUTPUTS)
+        predicted = run_net(weights, ACTIVATIONS[name], x)
+        assert -found == pytest.approx(float(((predicted - y) ** 2).sum(axis=0).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["mse", "bce"])
+@pytest.mark.parametrize(
+    ("layers", "width", "inputs", "outputs", "samples"),
+    [(8, 8, 16, 16, 200), (2, 5, 7, 20, 130), (3, 12, 20, 3, 40), (2, 16, 64, 64, 9)],
+)
+def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outputs, samples):
+    shape = {"layers": layers, "width": width}
+    program = EvolutionProgram(loss, "sigmoid", **shape, population=5, mutations=1)
+    genes = jnp.asarray(draw_genes(program, 2, inputs, outputs))
+    data = samples_of(loss, samples=samples, inputs=inputs, outputs=outputs)
+    same = [
+        measure_fitness(dataclasses.replace(program, kernel=kernel), genes, traits_of(0, 1), data)
+        for kernel in ("cached", "batched", "interpreted")
+    ]
+    np.testing.assert_allclose(same[1], same[0], rtol=2e-6)
+    np.testing.assert_allclose(same[2], same[0], rtol=2e-6)
+
+
+def test_the_kernel_for_gpus_is_accepted_by_its_compiler():
+    program = dataclasses.replace(PROGRAM, kernel="pallas", loss="bce")
+    measure = jax.jit(functools.partial(measure_fitness, program))
+    traced = measure.trace(jnp.asarray(draw_genes(program, 1)), traits_of(0), samples_of("bce"))
+    assert "triton" in traced.lower(lowering_platforms=("cuda",)).as_text()
+
+
+def test_networks_too_large_for_the_kernel_are_batched():
+    assert choose_kernel("cpu", 8, 8, 16, 16) == "cached"
+    assert choose_kernel("gpu", 8, 8, 16, 16) == "pallas"
+    assert {choose_kernel("gpu", *shape) for shape in ((1, 8, 16, 16), (8, 17, 16, 16))} == {
+        "batched"
+    }
+    assert choose_kernel("gpu", 8, 8, 650, 84) == "batched"
+
+
+def test_populations_taken_in_portions_are_the_same(monkeypatch):
+    program = dataclasses.replace(PROGRAM, kernel="batched")
+    genes, traits, samples = jnp.asarray(draw_genes(program, 3)), traits_of(0, 1, 2), samples_of()
+    whole = measure_fitness(program, genes, traits, samples)
+    monkeypatch.setattr(fitness, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
+    np.testing.assert_allclose(measure_fitness(program, genes, traits, samples), whole, rtol=1e-6)
+
+
+def test_a_network_that_overflows_is_the_last():
+    program = EvolutionProgram("mse", "relu", layers=60, width=4, population=11, mutations=5)
+    genes = jnp.full((1, 11, count_genes(program, INPUTS, OUTPUTS)), 25, jnp.int8)
+    fitness = measure_fitness(program, genes, traits_of(1, program=program), samples_of())
+    assert (fitness == -jnp.inf).all()
+
+
+@pytest.mark.parametrize("loss", ["mse", "bce"])
+def test_samples_with_the_same_inputs_are_merged_without_loss(loss):
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 2, (INPUTS, 90)), rng.integers(0, 2, (OUTPUTS, 90))
+    merged = group_samples(x, y, loss)
+    assert merged.x.shape == (INPUTS, 8)
+    program = dataclasses.replace(PROGRAM, loss=loss)
+    genes = draw_genes(program, 1)
+    fitness = measure_fitness(program, jnp.asarray(genes), traits_of(1), merged)[0]
+    literal = [literal_fitness(program, row, 0.1, 0.5, x, y) for row in genes[0]]
+    np.testing.assert_allclose(fitness, literal, rtol=1e-5)
+
+
+def test_samples_that_all_differ_stay_apart():
+    x, y = draw_data()
+    merged = group_samples(x, y, "mse")
+    assert merged.x.shape == x.shape
+    assert merged.floor == 0
+    assert merged.share.sum() == pytest.approx(1)
+
+
+def test_genes_are_cut_into_the_parts_of_a_network():
+    row = np.arange(count_genes(PROGRAM, INPUTS, OUTPUTS))
+    weights = read_weights(PROGRAM, row, INPUTS, OUTPUTS)
+    assert [part.shape for part in weights] == [(3, 4, 3), (2, 4, 4), (2, 4), (3, 4), (2,)]
+    np.testing.assert_array_equal(np.sort(np.concatenate([p.ravel() for p in weights])), row)
+    marked = np.concatenate([part.ravel() for part in weights[:3]])
+    np.testing.assert_array_equal(np.sort(marked), np.nonzero(mark_weights(PROGRAM, 3, 2))[0])
+    first, later, *_ = cut_genes(PROGRAM, row, INPUTS, OUTPUTS)
+    assert first.shape == (4, 3 + 1)
+    assert later.shape == (2, 4, 4 + 3 + 1)
+
+
+def test_best_fitness_never_falls_and_elites_are_sorted():
+    traits = traits_of(0, 1, 2)
+    populations, best = evolve(traits, 1), np.full(3, -np.inf)
+    for _ in range(30):
+        populations = evolve_segment(PROGRAM, populations, traits, samples_of(), 1)
+        fitness = np.asarray(populations.elite_fitness)
+        assert (fitness[:, 0] >= best).all()
+        assert (np.diff(np.where(np.isinf(fitness), -1e9, fitness), axis=1) <= 0).all()
+        np.testing.assert_array_equal(np.isfinite(fitness).sum(axis=1), traits.elites)
+        best = fitness[:, 0]
+
+
+def test_genes_are_always_legal():
+    populations = evolve(traits_of(0, 1, 2), 40)
+    for s, name in enumerate(SETTINGS["legal"]):
+        found = set(np.unique(np.abs(populations.children[s]))) - {0}
+        assert found <= set(LEGAL[name])
+        assert len(found) > 5
+
+
+def test_segments_may_be_cut_anywhere():
+    traits = traits_of(0, 1, 2)
+    whole = evolve(traits, 9)
+    for cut in ((3, 3, 3), (1, 8)):
+        for one, other in zip(whole, evolve(traits, *cut), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_population_alone_is_what_it_is_among_others():
+    together = evolve(traits_of(0, 1, 2), 15)
+    for s in (0, 2):
+        alone = evolve(traits_of(s), 15)
+        most = alone.elites.shape[1]
+        np.testing.assert_array_equal(alone.children[0], together.children[s])
+        np.testing.assert_array_equal(alone.elites[0], together.elites[s, :most])
+        np.testing.assert_array_equal(alone.elite_fitness[0], together.elite_fitness[s, :most])
+
+
+def test_one_generation_is_that_of_a_literal_loop():
+    traits = traits_of(0, 1)
+    before = jax.tree.map(np.asarray, evolve(traits, 9))
+    after = evolve_segment(PROGRAM, before, traits, samples_of(), 1)
+    fitness = np.asarray(measure_fitness(PROGRAM, before.children, traits, samples_of()))
+    for s in range(2):
+        own = jax.tree.map(lambda leaf: leaf[s], traits)  # noqa: B023
+        draws = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), before.generation, own)
+        draws, children = jax.tree.map(np.asarray, (draws, after.children[s]))
+        everyone = np.concatenate([before.children[s], before.elites[s]])
+        everyones = np.concatenate([fitness[s], before.elite_fitness[s]])
+        elites = everyone[sorted(range(len(everyone)), key=lambda i: -everyones[i])]
+        np.testing.assert_array_equal(after.elites[s], elites[: len(before.elites[s])])
+        for child in range(PROGRAM.population):
+            born = []
+            for gene in range(elites.shape[1]):
+                first = draws.first[child, gene // 32] >> (gene % 32) & 1
+                born.append(elites[draws.parents[0 if first else 1, child], gene])
+            for j in range(int(own.mutations)):
+                born[int(draws.places[j, child])] = draws.values[j, child]
+            np.testing.assert_array_equal(children[child], born)
+
+
+def test_draws_are_spread_evenly():
+    program = dataclasses.replace(PROGRAM, population=20_000)
+    one = jax.tree.map(lambda leaf: leaf[0], traits_of(1))
+    draws = draw_breeding(program, (INPUTS, OUTPUTS), jnp.int32(4), one)
+    genes = count_genes(program, INPUTS, OUTPUTS)
+    used = int(one.mutations)
+    assert (draws.places[used:] == genes).all()
+    counts = np.bincount(np.ravel(draws.places[:used]), minlength=genes)
+    assert len(counts) == genes
+    assert np.abs(counts / counts.mean() - 1).max() < 0.2
+    values, seen = np.unique(draws.values[:used], return_counts=True)
+    positive = LEGAL["uneven"]
+    np.testing.assert_array_equal(values, sorted([0, *positive, *(-v for v in positive)]))
+    np.testing.assert_allclose(seen / seen.sum() * 27, np.where(values == 0, 5, 1), rtol=0.05)
+    parents, seen = np.unique(draws.parents, return_counts=True)
+    np.testing.assert_array_equal(parents, np.arange(int(one.elites)))
+    np.testing.assert_allclose(seen / seen.mean(), 1, atol=0.1)
+    bits = np.unpackbits(np.asarray(draws.first).view(np.uint8), axis=1)  # [individual, gene]
+    together = np.corrcoef(bits, rowvar=False)
+    assert bits.mean(axis=0) == pytest.approx(0.5, abs=0.02)
+    assert np.abs(together - np.eye(len(together))).max() < 0.04
+
+
+def test_a_gene_that_is_drawn_twice_gets_one_value():
+    program = dataclasses.replace(PROGRAM, population=500, mutations=60)
+    one = jax.tree.map(lambda leaf: leaf[0], traits_of(0, program=program, mutation_rate=1.0))
+    draws = draw_breeding(program, (INPUTS, OUTPUTS), jnp.int32(0), one)
+    places, values = np.asarray(draws.places), np.asarray(draws.values)
+    twice = 0
+    for child in range(program.population):
+        pairs = set(zip(places[:, child], values[:, child], strict=True))
+        assert len(pairs) == len(set(places[:, child]))
+        twice += len(pairs) < program.mutations
+    assert twice > 100
+
+
+def test_at_least_one_gene_mutates():
+    assert count_mutations(1e-9, 1680) == 1
+    assert count_mutations(0.006, 1680) == 10
+    traits = traits_of(0, mutation_rate=1e-9)
+    one = jax.tree.map(lambda leaf: leaf[0], traits)
+    children = evolve(traits, 1).children[0]
+    places = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), jnp.int32(0), one).places
+    genes = count_genes(PROGRAM, INPUTS, OUTPUTS)
+    assert ((places < genes).sum(axis=0) == 1).all()
+    assert ((np.asarray(children) != 0).sum(axis=1) <= 1).all()
+    assert np.asarray(children).any()
+
+
+def test_at_least_two_individuals_mate():
+    assert make_traits(PROGRAM, 3, 2, **settings(0, elite_ratio=0.01)).elites.tolist() == [2]
+
+
+def test_a_huge_price_leaves_no_weight():
+    traits = traits_of(0, 1, l1=1e6)
+    populations = evolve(traits, 60)
+    weights, fitness = best_weights(PROGRAM, populations, traits, INPUTS, OUTPUTS)
+    for net in weights:
+        assert not any(part.any() for part in net[:3])
+    assert (fitness > -10).all()
+
+
+@pytest.mark.parametrize("loss", ["mse", "bce"])
+def test_a_small_problem_is_solved(loss):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (INPUTS, 200))
+    y = np.stack([x[0] | x[1], x[2]])
+    samples = group_samples(x, 2.0 * y if loss == "mse" else y, loss)
+    program = EvolutionProgram(loss, "relu", layers=2, width=4, population=60, mutations=3)
+    traits = traits_of(0, 1, program=program, l1=0.1)
+    populations = evolve(traits, 400, program=program, samples=samples)
+    weights, fitness = best_weights(program, populations, traits, INPUTS, OUTPUTS)
+    assert (fitness > (-0.3 if loss == "mse" else -0.5)).all()
+    for net in weights:
+        predicted = np.asarray(run_net(net, ACTIVATIONS["relu"], x.astype(np.float32)))
+        middle = 1 if loss == "mse" else 0
+        np.testing.assert_array_equal(predicted > middle, y == 1)
+
+
+def test_the_best_individual_is_the_first_elite():
+    traits = traits_of(0, 1)
+    populations = evolve(traits, 20)
+    weights, fitness = best_weights(PROGRAM, populations, traits, INPUTS, OUTPUTS)
+    x, y = draw_data()
+    for s in range(2):
+        step = STEPS[SETTINGS["legal"][s]]
+        row = np.asarray(populations.elites)[s, 0]
+        literal = literal_fitness(PROGRAM, row, step, SETTINGS["l1"][s], x, y)
+        assert fitness[s] == pytest.approx(literal, rel=1e-5)
+        np.testing.assert_allclose(weights[s].output.ravel() / step % 1 % 1, 0, atol=1e-4)
+
+
+def test_the_start_is_all_zero():
+    populations = start_populations(PROGRAM, traits_of(0, 1, 2), INPUTS, OUTPUTS)
+    assert isinstance(populations, Populations)
+    assert populations.children.shape == (3, 11, count_genes(PROGRAM, INPUTS, OUTPUTS))
+    assert populations.elites.shape[1] == 8
+    assert not populations.children.any()
+    assert (populations.elite_fitness == -np.inf).all()
