@@ -237,7 +237,7 @@ def test_null_keeps_what_covariates_do():
     decoyed, _ = add_decoys(data, np.random.default_rng(4))
     level = data.covariates.numbers[:, 0] == 1
     assert (decoyed.x[level, 4:].mean(axis=0) == data.x[level].mean(axis=0)).all()
-    found = fit_round(data, RunSettings(trials=2, epochs=2), CPU, 0)
+    found = fit_round(data, RunSettings(trials=2, epochs=2), CPU, 0, fit=fit_data)
     assert found.inputs == 4
 
 

@@ -24,11 +24,12 @@ from rinn.refit import refit
 from rinn.refit.activity import find_activity
 from rinn.refit.intervene import predict_do
 from rinn.refit.model import rescale, standardise
+from rinn.refit.samples import Range, RunModel
 from rinn.refit.starts import fit_quadratics
 from rinn.report.figures.graph import graph_info
 from rinn.report.html.graphdrawing import list_edges
 from rinn.report.html.payload import payload_info
-from rinn.runs.model import Range, RunModel, load_model
+from rinn.runs.model import load_model
 from rinn.runs.read import load_contents
 from rinn.simulate.datasets import make_dataset
 

@@ -18,8 +18,8 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.pipeline import conclude, fit_data, plan_run
 from rinn.refit.intervene import predict_do
-from rinn.refit.refit import Comparison, refit_graph
 from rinn.refit.plain import compare_regression
+from rinn.refit.refit import Comparison, refit_graph
 from rinn.report.html.page import write_page
 from rinn.runs.model import load_model
 from rinn.runs.read import load_contents

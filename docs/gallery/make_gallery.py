@@ -17,11 +17,10 @@ from rinn.config import RunSettings
 from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.nets.predict import map_trained
-from rinn.paper.figure import plot_reproduction
+from rinn.paper.figure import load_comparison, plot_reproduction
 from rinn.report.figures.architecturesheet import plot_architecture
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
-from rinn.report.figures.folders import load_comparison
 from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.patterns import plot_patterns
 from rinn.report.figures.saving import save_figure

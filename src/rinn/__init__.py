@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from rinn.genomics.tci.events import load_events as load_events
     from rinn.genomics.tci.settings import TciSettings as TciSettings
     from rinn.graphs.assumptions import Assumption as Assumption
+    from rinn.graphs.assumptions import DataComparison as DataComparison
+    from rinn.graphs.assumptions import PairTest as PairTest
     from rinn.graphs.assumptions import check_assumptions as check_assumptions
     from rinn.graphs.compare import score_graph as score_graph
     from rinn.graphs.equality import equal_graphs as equal_graphs
@@ -71,14 +73,13 @@ if TYPE_CHECKING:
     from rinn.refit.intervene import predict_do as predict_do
     from rinn.refit.refit import compare_losses as compare_losses
     from rinn.refit.refit import refit_graph as refit_graph
-    from rinn.runs.model import RunModel as RunModel
+    from rinn.refit.samples import RunModel as RunModel
     from rinn.runs.model import load_model as load_model
+    from rinn.runs.read import load_effects as load_effects
     from rinn.runs.score import score_path as score_path
     from rinn.simulate.datasets import make_dataset as make_dataset
     from rinn.simulate.writing import write_simulation as write_simulation
     from rinn.strategies import plan_trials as plan_trials
-    from rinn.structure.check import DataComparison as DataComparison
-    from rinn.structure.check import PairTest as PairTest
     from rinn.structure.check import compare_with_data as compare_with_data
     from rinn.structure.consensus import learn_graph as learn_graph
     from rinn.structure.effects import estimate_effects as estimate_effects
@@ -86,7 +87,6 @@ if TYPE_CHECKING:
     from rinn.structure.knowledge.sources import Knowledge as Knowledge
     from rinn.structure.knowledge.sources import load_knowledge as load_knowledge
     from rinn.structure.similarity import compare_inputs as compare_inputs
-    from rinn.structure.similarity import load_effects as load_effects
 
     __version__: str
 
@@ -137,7 +137,7 @@ _HOMES = {
     "find_activity": "refit.activity",
     "load_gmt": "data.genesets",
     "enrich_latents": "structure.enrichment",
-    "load_effects": "structure.similarity",
+    "load_effects": "runs.read",
     "compare_inputs": "structure.similarity",
     "load_maf": "genomics.readers.maf",
     "load_gistic": "genomics.readers.gistic",
@@ -162,15 +162,15 @@ _HOMES = {
     "Assumption": "graphs.assumptions",
     "LatentFinding": "graphs.theory",
     "SignatureClass": "graphs.theory",
-    "DataComparison": "structure.check",
-    "PairTest": "structure.check",
+    "DataComparison": "graphs.assumptions",
+    "PairTest": "graphs.assumptions",
     "Statement": "graphs.separation",
     "Knowledge": "structure.knowledge.sources",
     "PrepareSettings": "genomics.prepare.settings",
     "Sources": "genomics.prepare.settings",
     "TciSettings": "genomics.tci.settings",
     "Prediction": "refit.intervene",
-    "RunModel": "runs.model",
+    "RunModel": "refit.samples",
     "InputError": "errors",
 }
 

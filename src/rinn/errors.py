@@ -1,9 +1,12 @@
-"""The one exception for what a user can mend."""
+"""What a user can mend and what came to nothing, and the words that errors are made of."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+NAME_LENGTH = 40
 
 
 class InputError(ValueError):
@@ -38,3 +41,106 @@ def suggest(name: str, known: Iterable[str], *, listed: bool = True) -> str:
     if not listed:
         return f"; did you mean {nearest}?" if close else ""
     return f"; did you mean {nearest}? Known: {listing}" if close else f"; known: {listing}"
+
+
+def quote(name: str) -> str:
+    """Show a name in an error sentence: in quotes, on one line, shortened when very long.
+
+    Args:
+        name: any text.
+
+    Returns:
+        The quoted text, of at most some 60 characters.
+
+    Example:
+        >>> quote("TP53"), len(quote("x" * 300))
+        ("'TP53'", 62)
+    """
+    return repr(name if len(name) <= 60 else f"{name[:40]}...{name[-17:]}")
+
+
+def quote_some(names: Sequence[str], limit: int = 3) -> str:
+    """Show the first few names of a list and say how many more there are.
+
+    Args:
+        names: any texts.
+        limit: how many to show.
+
+    Returns:
+        The quoted names with commas between them.
+
+    Example:
+        >>> quote_some(["a", "b", "c"], limit=2)
+        "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(quote(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def find_repeated(names: Iterable[str]) -> list[str]:
+    """List the names that occur more than once.
+
+    Args:
+        names: any texts.
+
+    Returns:
+        Each repeated name once, in the order of their first occurrence.
+
+    Example:
+        >>> find_repeated(["a", "b", "a"])
+        ['a']
+    """
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def reject_text(source: str, column: str, place: str, text: str) -> InputError:
+    """Make the error for text in a column of numbers.
+
+    Args:
+        source: how errors call the table.
+        column: the name of the column.
+        place: where in the column, such as "line 3".
+        text: what the cell holds.
+
+    Returns:
+        The error, to be raised.
+
+    Example:
+        >>> print(reject_text("X", "TP53", "line 3", "high"))
+        X must hold only numbers in column 'TP53', but line 3 has 'high'; write a number there or \
+remove the column
+    """
+    return InputError(
+        f"{source} must hold only numbers in column {quote(column)}, but {place} has "
+        f"{quote(text)}; write a number there or remove the column"
+    )
+
+
+def name_place(row: int, lines: Sequence[int] | None, samples: Sequence[str] | None) -> str:
+    """Say where a row is, as the user sees it.
+
+    Args:
+        row: which row, counted from 0.
+        lines: the line of the file on which each row begins, if there is a text file.
+        samples: the sample ids, if there are any.
+
+    Returns:
+        The line of the file, or the row counted from 1, and the sample id.
+
+    Example:
+        >>> name_place(0, [2, 3], ["a", "b"]), name_place(0, None, None)
+        ("line 2 (sample 'a')", 'row 1')
+    """
+    place = f"row {row + 1}" if lines is None else f"line {lines[row]}"
+    return place if samples is None else f"{place} (sample {quote(samples[row])})"
+
+
+def clip(name: str, length: int = NAME_LENGTH) -> str:
+    """Shorten a name to one line of at most `length` characters.
+
+    Example:
+        >>> clip("a long name", 6)
+        'a lon…'
+    """
+    line = " ".join(name.split()) or "(no name)"
+    return line if len(line) <= length else line[: length - 1] + "…"

@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
-from rinn.data.cells import quote_some
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import Problem, make_problem
 from rinn.data.records import Data
-from rinn.errors import InputError, TrainingError
+from rinn.errors import InputError, TrainingError, quote_some
 from rinn.graphs.basics import by_role
 from rinn.graphs.compare import GraphScores, score_graph
 from rinn.graphs.protocol import PaperScores, score_protocol, truth_patterns
@@ -31,12 +30,12 @@ from rinn.nets.predict import (
 )
 from rinn.nets.search import Saver, run_search
 from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
-from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
 from rinn.refit.plain import compare_regression
+from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
 from rinn.strategies import find_strategy, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph
-from rinn.structure.effects import REGRESSION, Effects, estimate_effects, explain_regression
+from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_needless
 from rinn.structure.heldout import make_support_test
 from rinn.structure.influence import Influence, learn_informed
 from rinn.structure.knowledge.resolve import resolve
@@ -172,29 +171,6 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     if find_needless(problem, settings):
         trials = []
     return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
-
-
-def find_needless(problem: Problem, settings: RunSettings) -> str | None:
-    """Say why the networks of a strategy would add nothing to a regression.
-
-    Args:
-        problem: the data, inputs and outputs.
-        settings: of the run.
-
-    Returns:
-        The end of a sentence, or None where networks are needed or the strategy has none.
-    """
-    strategy = find_strategy(settings)
-    if not isinstance(strategy, Networks) or strategy.autoencoder:
-        return None
-    if settings.effects == REGRESSION:
-        return "as a regression was asked for"
-    if settings.effects != "auto" or not strategy.is_optional:
-        return None
-    if settings.trials is not None and settings.trials < MIN_NETWORKS:
-        return f"because fewer than {MIN_NETWORKS} were asked for, which are too few to be read"
-    reason = explain_regression(problem)
-    return reason and f"because {reason}"
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from rinn.data.cells import is_id_header, parse_cell, quote, quote_some
+from rinn.data.cells import is_id_header, parse_cell
+from rinn.errors import quote, quote_some
 
 
 @pytest.mark.parametrize(

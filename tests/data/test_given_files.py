@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import rinn.reading
+import rinn.files
 from rinn.cli import run
 from rinn.data.covariates import load_covariates
 from rinn.data.genesets import load_gmt
@@ -16,11 +16,11 @@ from rinn.data.kinds import load_kinds
 from rinn.data.lines import Lines
 from rinn.data.tables import load_table
 from rinn.errors import InputError
+from rinn.files import check_file, read_file, unpack_gzip
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
 from rinn.genomics.tci.labels import load_labels
 from rinn.graphs.files import load_graph
-from rinn.reading import check_file, read_file, unpack_gzip
 from rinn.structure.knowledge.sources import load_knowledge
 
 READERS = {
@@ -99,7 +99,7 @@ def test_gzip_of_several_members_is_read_and_a_cut_one_refused():
 
 @pytest.mark.parametrize("read", [lambda path: load_table(path, "X"), read_lines, load_covariates])
 def test_gzip_that_grows_too_much_is_refused(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(rinn.reading, "LEAST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(rinn.files, "LEAST_UNPACKED", 1 << 20)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"sample,a\n" + b"s,1\n" * 1_000_000, mtime=0))
     with pytest.raises(InputError, match="must be a gzip file that grows to at most 200 times"):
@@ -107,7 +107,7 @@ def test_gzip_that_grows_too_much_is_refused(tmp_path, monkeypatch, read):
 
 
 def test_what_exceeds_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(rinn.reading, "_find_memory", lambda: 40_000)
+    monkeypatch.setattr(rinn.files, "_find_memory", lambda: 40_000)
     message = "must fit in memory, but has 0.0 GiB, and this machine can take"
     large = "sample,a\n" + "s,1\n" * 3000
     (tmp_path / "large.csv").write_text(large)

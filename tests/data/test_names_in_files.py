@@ -18,12 +18,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from linear_graphs import make_effects
-from rinn.data.cells import guard_formula, unguard_formula
 from rinn.data.covariates import load_covariates, make_covariates
 from rinn.data.records import Data
 from rinn.data.tables import load_table, make_table
-from rinn.data.text import encode_table, read_table
 from rinn.errors import InputError
+from rinn.files import encode_table, guard_formula, read_table, unguard_formula
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.graphs.formats.cytoscape import encode_cyjs
 from rinn.graphs.formats.tables import encode_csv

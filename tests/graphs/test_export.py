@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ndex2.cx2 import RawCX2NetworkFactory, SIFToCX2NetworkFactory
 
-from rinn.data.cells import unguard_formula
 from rinn.errors import InputError
+from rinn.files import unguard_formula
 from rinn.graphs.export import EXPORTS, export_graph, export_path
 from rinn.graphs.files import load_graph, write_graph
 from tiny_graphs import graphs, make_graph, paper_truth, same

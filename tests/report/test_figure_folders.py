@@ -6,10 +6,8 @@ import pytest
 
 from rinn.cli import run
 from rinn.errors import InputError
-from rinn.paper.cells import Cell, GraphF1, MapScores, Spread, save_cell
-from rinn.paper.figure import plot_reproduction, reproduction_info
-from rinn.paper.published import find_published
-from rinn.report.figures.folders import FIGURES, draw_folder, load_comparison
+from rinn.paper.figure import ALL_FIGURES
+from rinn.report.figures.folders import FIGURES
 from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.saving import encode_figure, save_figure
 from tiny_graphs import make_graph
@@ -36,30 +34,10 @@ def finished(tmp_path_factory):
     return folder / "run"
 
 
-def cell(dataset="or", strategy="rinn", seed=0, f1=0.5):
-    scores = MapScores(Spread(0.9, 0.1), Spread(0.4, 0.0), Spread(f1, 0.05), 0.3)
-    return Cell(
-        dataset=dataset, strategy=strategy, seed=seed, budget="quick", samples=5000, trials=None,
-        versions={"rinn": "0.1.0"}, device="1 x CPU", seconds=1.0, sets=4, networks=8,
-        hidden=scores, input=scores, test_error=Spread(0.5, 0.0), auroc=Spread(0.7, 0.01),
-        graph=GraphF1(1.0, 1.0),
-    )  # fmt: skip
-
-
-@pytest.fixture
-def reproduced(tmp_path):
-    folder = tmp_path / "reproduced"
-    (folder / "cells").mkdir(parents=True)
-    (folder / "reproduction.json").write_text("{}")
-    for one in (cell(), cell(seed=1, f1=0.7), cell(strategy="dm")):
-        save_cell(folder / "cells" / f"{one.job.name}.json", one)
-    return folder
-
-
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_every_figure_of_a_run_is_written(finished, tmp_path, capsys, kind):
     assert call("draw", finished, "--out", tmp_path / "new/figures", "--format", kind) == 0
-    expected = {f"{name}.{kind}" for name in FIGURES if name != "reproduction"}
+    expected = {f"{name}.{kind}" for name in FIGURES}
     assert {path.name for path in (tmp_path / "new/figures").iterdir()} == expected
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(expected)
@@ -131,37 +109,7 @@ def test_folders_that_are_no_run_are_refused(finished, tmp_path, capsys):
 def test_help_lists_the_figures(capsys):
     assert call("draw", "--help") == 0
     words = capsys.readouterr().out
-    assert all(name in words for name in FIGURES)
-
-
-def test_a_reproduction_is_drawn(reproduced, tmp_path, capsys):
-    assert call("draw", reproduced, "--out", tmp_path / "out", "--format", "png") == 0
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["reproduction.png"]
-    drawn = list(draw_folder(reproduced, tmp_path / "other", only="graph"))
-    assert drawn[0].reason == "the folder is a reproduction's, not a run's"
-
-
-def test_dots_are_ours_and_the_papers(reproduced):
-    info = reproduction_info(load_comparison(reproduced), measures=["hidden_f1", "auroc"])
-    dots = {(dot.strategy, dot.measure): dot for dot in info.dots}
-    paper = find_published("or", "rinn")
-    assert dots["rinn", "hidden_f1"].ours == pytest.approx(0.6)
-    assert dots["rinn", "hidden_f1"].ours_sd == pytest.approx(0.05)
-    assert dots["rinn", "hidden_f1"].paper == paper.hidden.f1.mean
-    assert dots["rinn", "auroc"].paper == paper.auroc.mean
-    assert dots["dm", "auroc"].paper is None
-    assert info.rows == (("or", "rinn"), ("or", "dm"))
-    figure = plot_reproduction(load_comparison(reproduced), measures=["hidden_f1", "test_error"])
-    assert len(figure.axes) == 2
-    marks = [line.get_marker() for line in figure.axes[0].lines]
-    assert (marks.count("o"), marks.count("D")) == (2, 2)
-
-
-def test_reproductions_without_cells_or_with_wrong_measures_are_refused(reproduced, tmp_path):
-    with pytest.raises(InputError, match="must hold a reproduction's cells"):
-        load_comparison(tmp_path)
-    with pytest.raises(InputError, match="did you mean 'hidden_f1'"):
-        reproduction_info(load_comparison(reproduced), measures=["hiden_f1"])
+    assert all(name in words for name in ALL_FIGURES)
 
 
 def test_a_figure_that_cannot_be_drawn_leaves_the_old_file(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from rinn.config import NetSettings, RunSettings
 from rinn.data.records import Data
-from rinn.errors import InputError
+from rinn.errors import InputError, clip
 from rinn.fit import fit_run
 from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import score_graph
@@ -27,7 +27,7 @@ from rinn.report.html.graphdrawing import draw_graph
 from rinn.report.html.heatmaps import describe_effects, draw_effects, draw_layer
 from rinn.report.html.latents import latent_effects, say_units
 from rinn.report.html.layout import layout_info
-from rinn.report.html.markup import Markup, clip, element, escape, list_names
+from rinn.report.html.markup import Markup, element, escape, list_names
 from rinn.report.html.networks import describe_net
 from rinn.report.html.page import write_report
 from rinn.report.html.payload import net_info, payload_info

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from rinn.cli import run as run_words
-from rinn.cli.show import say_comparison
 from rinn.config import RunSettings
 from rinn.errors import InputError
 from rinn.fit import fit_run
@@ -18,6 +17,7 @@ from rinn.report.html.page import write_report
 from rinn.report.html.payload import payload_info
 from rinn.runs.names import read_names
 from rinn.runs.read import load_contents
+from rinn.runs.sentences import say_comparison
 from rinn.structure.enrichment import COLUMNS
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'sets'"

@@ -5,10 +5,11 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
+from rinn.cli.show import show_check
 from rinn.data.align import as_data
 from rinn.errors import InputError
 from rinn.graphs.files import encode_json, write_graph
-from rinn.runs.check import check_causality, check_file, show_check
+from rinn.runs.check import check_causality, check_file
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.paper import paper_graph
 from tiny_graphs import make_graph, same

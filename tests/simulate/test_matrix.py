@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from rinn.errors import InputError
+from rinn.graphs.basics import lay_out
 from rinn.simulate.matrix import propagate_interventions, sample_matrix
 from rinn.simulate.paper import paper_graph
-from rinn.simulate.samples import lay_out
 
 RESTING = np.array([2, 1, 3, 3, 1, 2, 2, 3, 2, 1, 2, 1, 1, 2, 1, 2])
 SQUARE = [2, 3, 6, 7]

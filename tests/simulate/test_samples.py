@@ -2,8 +2,8 @@ import networkx as nx
 import pytest
 
 from rinn.errors import InputError
+from rinn.graphs.basics import lay_out
 from rinn.simulate.paper import paper_graph
-from rinn.simulate.samples import lay_out
 
 
 def test_parents_come_first_and_columns_keep_the_graph_order():

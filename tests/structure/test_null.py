@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 import json
 
 import jax
@@ -13,7 +14,7 @@ from rinn.config import RunSettings
 from rinn.data.align import fingerprint
 from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.pipeline import Fit
+from rinn.pipeline import Fit, fit_data
 from rinn.runs.sentences import summarise_null
 from rinn.structure.null import add_decoys, fit_null, fit_round, permute_outputs
 from rinn.structure.qvalues import expected_by_chance, q_values
@@ -22,6 +23,7 @@ from rinn.structure.vote import LatentGraph
 
 CPU = jax.devices("cpu")
 TRAINED = {"effects": "corrected"}  # clear effects need no network
+SEARCH = functools.partial(fit_data, refit=False)
 SHARES = st.lists(st.sampled_from([0.0, 0.1, 0.2, 1 / 3, 0.5, 0.7, 0.9, 1.0]), max_size=8)
 
 
@@ -234,15 +236,15 @@ def test_shares_of_the_work_add_up_to_one():
 def test_what_cannot_be_asked():
     data, settings = small_data(), RunSettings(**TRAINED, trials=4)
     with pytest.raises(InputError, match="rounds must be a whole number of at least 1, got 0"):
-        fit_null(data, settings, CPU, 0)
+        fit_null(data, settings, CPU, 0, fit=SEARCH)
     with pytest.raises(InputError, match="networks must be a whole number of at least 2, got 1"):
-        fit_null(data, settings, CPU, 1, networks=1)
+        fit_null(data, settings, CPU, 1, networks=1, fit=SEARCH)
     with pytest.raises(InputError, match="number must be a whole number of at least -1, got -2"):
-        fit_round(data, settings, CPU, -2)
+        fit_round(data, settings, CPU, -2, fit=SEARCH)
     with pytest.raises(InputError, match="most must be a whole number of at least 1, got 0"):
         add_decoys(data, np.random.default_rng(0), 0)
     with pytest.raises(InputError, match=r"strategy must be one that looks at the inputs .*'dbn'"):
-        fit_null(data, RunSettings(strategy="dbn"), CPU, 1)
+        fit_null(data, RunSettings(strategy="dbn"), CPU, 1, fit=SEARCH)
 
 
 def test_a_null_as_json():
@@ -377,7 +379,7 @@ def test_words_for_decoys(decoyed, words):
 def test_a_strategy_without_networks():
     data = small_data(samples=300)
     settings = RunSettings(strategy="dm", alpha_pc=0.001, alpha_sober=0.05)
-    null = fit_null(data, settings, CPU, 2)
+    null = fit_null(data, settings, CPU, 2, fit=SEARCH)
     assert null.networks == 0
     assert null.drawn == 0
     assert null.decoyed.connected_inputs > 0
@@ -390,7 +392,13 @@ def test_a_small_search_for_real():
     done, shares = [], []
     before = fingerprint(data)
     null = fit_null(
-        data, settings, CPU, 1, save=done.append, report=lambda nets, share: shares.append(share)
+        data,
+        settings,
+        CPU,
+        1,
+        fit=SEARCH,
+        save=done.append,
+        report=lambda nets, share: shares.append(share),
     )
     assert fingerprint(data) == before
     assert sum(shares) == pytest.approx(1.0)
@@ -398,5 +406,5 @@ def test_a_small_search_for_real():
     assert null.networks == 8
     assert null.decoyed.connected_inputs >= 2
     assert null.decoyed.connected_decoys == 0
-    assert fit_round(data, settings, CPU, 0) == null.permuted[0]
+    assert fit_round(data, settings, CPU, 0, fit=SEARCH) == null.permuted[0]
     assert "1 round of 8 networks" in summarise_null(null, edges_of(0.5))

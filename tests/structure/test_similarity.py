@@ -7,7 +7,8 @@ import pytest
 
 from linear_run import write_linear_run
 from rinn.errors import InputError
-from rinn.structure.similarity import compare_inputs, load_effects
+from rinn.runs.read import load_effects
+from rinn.structure.similarity import compare_inputs
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import pytest
 
 from rinn.graphs.basics import by_role, check_graph, reach
 from rinn.nets.maps import NetMaps
-from rinn.structure.vote import NetView, vote_graph
+from rinn.nets.predict import NetView
+from rinn.structure.vote import vote_graph
 
 INPUTS = ["x0", "x1", "x2"]
 OUTPUTS = [f"y{o}" for o in range(6)]

@@ -48,7 +48,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say which latents of a graph could be known if it were the truth, and what it assumes."""
-    from rinn.runs.check import check_file, show_check
+    from rinn.cli.show import show_check
+    from rinn.runs.check import check_file
 
     with _name_in_errors(f"cannot read {graph}"):
         result = check_file(graph, x, y, covariates)

@@ -16,10 +16,10 @@ class ListFigures(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the figures below the options."""
-        from rinn.report.figures.folders import FIGURES
+        from rinn.paper.figure import ALL_FIGURES
 
         with formatter.section("Figures"):
-            formatter.write_dl([(figure.name, figure.about) for figure in FIGURES.values()])
+            formatter.write_dl([(figure.name, figure.about) for figure in ALL_FIGURES.values()])
 
 
 def draw(
@@ -37,7 +37,7 @@ def draw(
 ) -> None:
     """Write every figure that a run allows, for a paper or a talk; the figures are below."""
     from rinn.errors import InputError
-    from rinn.report.figures.folders import draw_folder
+    from rinn.paper.figure import draw_folder
 
     written = 0
     for drawn in draw_folder(run, out, kind=kind, only=only, force=force):

@@ -255,8 +255,9 @@ def _fit(
     command: list[str],
     more: dict[str, Any] | None = None,
 ) -> None:
-    from rinn.cli.show import say_comparison, say_dropped, show_graph, show_scores, show_test
+    from rinn.cli.show import say_dropped, show_graph, show_scores, show_test
     from rinn.fit import fit_run
+    from rinn.runs.sentences import say_comparison
 
     found = fit_run(
         x,

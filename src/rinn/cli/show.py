@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rinn.graphs.assumptions import DataComparison, PairTest
 from rinn.graphs.basics import by_role
+from rinn.runs.check import CheckResult
+from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS
 
 MOST_NAMES = 12
-NO_NETWORKS = (
-    "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
-    "and inputs reach."
-)
-LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
+MOST_PAIRS = 10
+_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
 
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
@@ -36,33 +36,6 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print(table)
     else:
         console.print("No latent was found.")
-
-
-def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
-    """Say how the graph's network predicts, and what that means of a graph without any edge.
-
-    Args:
-        manifest: of a run.
-        graph: its graph.
-
-    Returns:
-        One or two sentences; None where the strategy makes no predictions.
-
-    Example:
-        >>> said = {"sentence": "It predicts as well as others.", "carries": True}
-        >>> say_comparison({"comparison": said}, nx.DiGraph()).partition(". ")[2]
-        "The graph has no edge: its network guesses each output's mean, and others do no better."
-    """
-    about = manifest.get("comparison")
-    if not about:
-        return None
-    if graph.number_of_edges():
-        return str(about["sentence"])
-    guess = "each output's mean"
-    if manifest.get("covariates"):
-        guess = "each output by its covariates"
-    rest = ", and others do no better" if about["carries"] else ""
-    return f"{about['sentence']} The graph has no edge: its network guesses {guess}{rest}."
 
 
 def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
@@ -129,3 +102,91 @@ def _names(names: list[str]) -> str:
     shown = ", ".join(escape(name) for name in names[:MOST_NAMES])
     more = len(names) - MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def show_check(result: CheckResult, console: Console) -> None:
+    """Print the findings: latents, then assumptions, then where data and graph differ.
+
+    Args:
+        result: the findings.
+        console: where to print.
+    """
+    size = ", ".join(_count(number, name.removesuffix("s")) for name, number in result.size.items())
+    known = sum(finding.identifiable for finding in result.latents)
+    _say(console, f"If this graph is the truth ({size}), this much of it can be known:")
+    _say(
+        console,
+        f"{_count(result.kept_latents, 'latent')} and {_count(result.kept_edges, 'edge')} lie "
+        "between inputs and outputs (the modified graph); "
+        f"{known} of the latents are identifiable.",
+    )
+    if result.latents:
+        console.print(_list_latents(result))
+    console.print(_list_assumptions(result))
+    for about in (result.effects, result.fit):
+        if about is not None:
+            _say(console, about["sentence"])
+    if result.data is not None:
+        _show_data(result.data, console)
+
+
+def _say(console: Console, sentence: str) -> None:
+    console.print(sentence, highlight=False, markup=False)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _list_latents(result: CheckResult) -> Table:
+    table = Table(title="Latents", title_justify="left")
+    for column in ("latent", "identifiable", "why"):
+        table.add_column(column)
+    for finding in result.latents:
+        word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
+        word = "[yellow]yes, but[/]" if finding.spare else word
+        table.add_row(escape(finding.name), word, escape(finding.reason))
+    return table
+
+
+def _list_assumptions(result: CheckResult) -> Table:
+    table = Table(title="Assumptions (docs/assumptions.md)", title_justify="left")
+    for column in ("", "assumes that", "here", "why"):
+        table.add_column(column)
+    for one in result.assumptions:
+        style = _STYLES[one.status]
+        table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
+    return table
+
+
+def _show_data(data: DataComparison, console: Console) -> None:
+    held = ["all other inputs"] if data.given == "inputs" else []
+    fixed = f"{' and '.join([*held, *data.covariates]) or 'nothing'} held fixed"
+    _say(
+        console,
+        f"Data: {data.samples} samples, {data.pairs} pairs of input and output, {fixed}, "
+        f"false discovery rate {data.level:g}.",
+    )
+    _list_pairs("in the data but not in the graph", data.unexplained, console)
+    _list_pairs("in the graph but not seen in the data", data.silent, console)
+    if data.untested:
+        names = ", ".join(data.untested[:MOST_PAIRS])
+        whose = "other inputs or covariates" if data.covariates else "other inputs"
+        _say(console, f"Not tested, since {whose} repeat them ({len(data.untested)}): {names}")
+    if data.few:
+        names = ", ".join(data.few[:MOST_PAIRS])
+        _say(console, f"Not tested, since too few values are known ({len(data.few)}): {names}")
+    if data.unknown:
+        names = ", ".join(data.unknown[:MOST_PAIRS])
+        _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")
+
+
+def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
+    _say(console, f"Dependent {where}: {_count(len(pairs), 'pair')}")
+    for test in pairs[:MOST_PAIRS]:
+        _say(
+            console,
+            f"  {test.x} and {test.y} (correlation {test.correlation:+.3f}, q = {test.q:.2g})",
+        )
+    if len(pairs) > MOST_PAIRS:
+        _say(console, f"  and {len(pairs) - MOST_PAIRS} more")

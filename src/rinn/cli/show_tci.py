@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rinn.data.text import read_table
+from rinn.files import read_table
 from rinn.genomics.tci.run import TciResult
 
 MOST_ROWS = 15

@@ -161,7 +161,8 @@ def similar(
     force: Force = False,
 ) -> None:
     """Compare inputs by what they do to all outputs: the cosine of their effects."""
-    from rinn.structure.similarity import compare_inputs, load_effects
+    from rinn.runs.read import load_effects
+    from rinn.structure.similarity import compare_inputs
 
     if out is not None:
         _check_place(out, force)
@@ -271,8 +272,7 @@ def _check_place(out: Path, force: bool) -> None:
 
 
 def _write(table: pd.DataFrame, out: Path) -> None:
-    from rinn.data.text import encode_table
-    from rinn.files import replace_file
+    from rinn.files import encode_table, replace_file
 
     replace_file(out, encode_table(table))
 

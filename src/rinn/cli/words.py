@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rinn.data.cells import parse_cell, quote
-from rinn.errors import InputError, suggest
-from rinn.refit.samples import MOST_LISTED
+from rinn.data.cells import parse_cell
+from rinn.errors import InputError, quote, suggest
+from rinn.refit.samples import MOST_LISTED, RunModel
 from rinn.refit.values import WORDS, Value
-from rinn.runs.model import RunModel
 
 
 def read_settings(

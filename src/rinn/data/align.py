@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import Cells, find_repeated, quote, quote_some
+from rinn.data.cells import Cells
 from rinn.data.coding import code_covariates
 from rinn.data.covariates import CovariateTable, load_covariates, make_covariates
 from rinn.data.kinds import check_kinds, load_kinds
 from rinn.data.records import Data, Dropped
 from rinn.data.scaling import check_range
 from rinn.data.tables import Table, check_cells, make_table, read_cells
-from rinn.errors import InputError
+from rinn.errors import InputError, find_repeated, quote, quote_some
 
 MIN_SAMPLES = 50
 FEWEST_VALUES = 10  # of an output that is missing in other samples

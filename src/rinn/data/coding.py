@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from rinn.data.cells import name_place, quote, quote_some
 from rinn.data.covariates import CovariateTable
 from rinn.data.records import Dropped
 from rinn.data.scaling import check_range
-from rinn.errors import InputError
+from rinn.errors import InputError, name_place, quote, quote_some
 
 MISSING = "(missing)"
 FEWEST_TOGETHER = 5  # samples of a stratum; rows of smaller ones are permuted together

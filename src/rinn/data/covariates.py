@@ -13,21 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import (
-    WORDS,
-    check_names,
-    find_repeated,
-    is_id_header,
-    name_place,
-    parse_cell,
-    quote,
-    quote_some,
-    unguard_formula,
-)
+from rinn.data.cells import WORDS, check_names, is_id_header, parse_cell
 from rinn.data.tables import read_parquet
 from rinn.data.text import find_separator
-from rinn.errors import InputError
-from rinn.reading import check_file, read_file, unpack_gzip, within_memory
+from rinn.errors import InputError, find_repeated, name_place, quote, quote_some
+from rinn.files import check_file, read_file, unguard_formula, unpack_gzip, within_memory
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 LABEL = "covariates"

@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import (
-    Cells,
-    check_names,
-    find_repeated,
-    is_all_text,
-    is_id_header,
-    name_place,
-    parse_cell,
-    quote,
-    quote_some,
-    reject_text,
-)
-from rinn.errors import InputError
+from rinn.data.cells import Cells, check_names, is_all_text, is_id_header, parse_cell
+from rinn.errors import InputError, find_repeated, name_place, quote, quote_some, reject_text
 
 
 def convert_array(values: np.ndarray, source: str, prefix: str) -> Cells:

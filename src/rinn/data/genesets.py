@@ -7,10 +7,9 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, note_some
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 
 EXAMPLES = 3
 _WEIGHTED = re.compile(r"(?P<gene>[^,]+),-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import quote, quote_some, unguard_formula
 from rinn.data.likelihoods import BINARY, COUNT, KINDS, MIXED, NUMBER
 from rinn.data.lines import Lines
 from rinn.data.records import Data
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, quote_some, suggest
+from rinn.files import unguard_formula
 
 if TYPE_CHECKING:
     from rinn.data.problem import Problem

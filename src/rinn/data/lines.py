@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rinn.data.log import Entry
 from rinn.errors import InputError
-from rinn.reading import BLOCK, check_file, unpack_blocks
+from rinn.files import BLOCK, check_file, unpack_blocks
 
 MAX_LINE = 1 << 26  # 64 MiB: a row of a million samples has some 10 MB
 _FOREIGN = {

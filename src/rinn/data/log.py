@@ -8,8 +8,7 @@ from typing import Any, Literal, cast, get_args
 
 import pandas as pd
 
-from rinn.data.cells import quote_some
-from rinn.errors import InputError
+from rinn.errors import InputError, quote_some
 
 Action = Literal["read", "dropped", "merged", "renamed", "repaired", "noted"]
 Kind = Literal["mutation", "copy number", "expression", "other"]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from rinn.data.cells import quote
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 
 LARGEST = 1e30  # squares of values, and float32, have room above and below
 LEAST_SPREAD = 1e-30

@@ -15,11 +15,11 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from rinn.data.cells import Cells, check_names, find_repeated, name_place, quote, quote_some
+from rinn.data.cells import Cells, check_names
 from rinn.data.frames import convert_array, convert_frame
 from rinn.data.text import find_separator, read_delimited
-from rinn.errors import InputError
-from rinn.reading import check_file, check_memory, read_file, unpack_gzip, within_memory
+from rinn.errors import InputError, find_repeated, name_place, quote, quote_some
+from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,19 @@
-"""Tables as text with commas, tabs or semicolons between their fields: read and written."""
+"""Tables as text with commas, tabs or semicolons between their fields."""
 
 from __future__ import annotations
 
 import csv
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from rinn.data.cells import (
-    WORDS,
-    Cells,
-    guard_formula,
-    is_all_text,
-    is_id_header,
-    name_place,
-    parse_cell,
-    quote,
-    reject_text,
-    unguard_formula,
-)
-from rinn.errors import InputError
-from rinn.reading import check_file
+from rinn.data.cells import WORDS, Cells, is_all_text, is_id_header, parse_cell
+from rinn.errors import InputError, name_place, quote, reject_text
+from rinn.files import unguard_formula
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -95,60 +80,6 @@ def find_separator(text: str) -> str:
         return len(next(_split_records(text, separator, "the table"), (0, []))[1])
 
     return max("\t,;", key=count_fields)
-
-
-def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None = None) -> bytes:
-    r"""Write a table as text, so that spreadsheets take none of its text for a formula.
-
-    Args:
-        table: its index is left out.
-        separator: the character between two fields.
-        digits: how numbers are written, such as "%.6g"; by default in full.
-
-    Returns:
-        The file's content.
-
-    Example:
-        >>> encode_table(pd.DataFrame({"name": ["TP53", "=1+1"], "-": [-1.5, 2.0]}))
-        b"name,-\nTP53,-1.5\n'=1+1,2.0\n"
-    """
-    safe = _map_text(table, guard_formula)
-    text = safe.to_csv(index=False, sep=separator, float_format=digits, lineterminator="\n")
-    return text.encode("utf-8", "backslashreplace")
-
-
-def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
-    """Read what `encode_table` wrote; only empty cells are missing, NA is a name.
-
-    Args:
-        path: the file, with commas between its fields.
-        how: more for `pandas.read_csv`, such as the columns that are text.
-
-    Returns:
-        The table.
-
-    Raises:
-        InputError: there is no such file, or it is no regular one.
-        OSError: the file cannot be read.
-        ValueError: it is no such table.
-    """
-    check_file(Path(path), f"{path}")
-    table = pd.read_csv(path, keep_default_na=False, na_values=[""], **how)
-    return _map_text(table, unguard_formula)
-
-
-def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Change the text of a table: its cells and the names of its columns."""
-
-    def change_text(cell: Any) -> Any:
-        return change(cell) if isinstance(cell, str) else cell
-
-    changed = table.copy(deep=False)
-    for place in range(table.shape[1]):
-        column = table.iloc[:, place]
-        if not pd.api.types.is_numeric_dtype(column):
-            changed.isetitem(place, column.map(change_text).array)
-    return changed.set_axis([change_text(name) for name in table.columns], axis=1)
 
 
 def _read_name(text: str) -> str:

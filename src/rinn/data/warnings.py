@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rinn.config import FEW_NETWORKS, MIN_NETWORKS
-from rinn.data.cells import quote, quote_some
 from rinn.data.kinds import find_kinds
 from rinn.data.likelihoods import NUMBER
 from rinn.data.records import Data
 from rinn.data.scaling import LIMIT, find_limits
+from rinn.errors import quote, quote_some
 
 FEW_SAMPLES = 200
 FEW_CARRIERS = 10

@@ -13,10 +13,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rinn.data.cells import quote_some
 from rinn.data.coding import encode_covariates
 from rinn.data.covariates import match_covariates
-from rinn.errors import InputError
+from rinn.errors import InputError, quote_some
 from rinn.estimators.base import NetworkEstimator
 from rinn.nets.predict import predict_samples
 from rinn.pipeline import Fit

@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rinn.data.cells import find_repeated, quote_some
 from rinn.data.lines import Lines
 from rinn.data.log import Entry, note_some
-from rinn.errors import InputError
+from rinn.errors import InputError, find_repeated, quote_some
 
 _DATES = (
     re.compile(r"(?P<day>\d{1,2})[-/ ](?P<month>[a-z]{3})(?:[-/ ]\d{2,4})?", re.IGNORECASE),

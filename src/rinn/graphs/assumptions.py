@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import networkx as nx
@@ -12,7 +12,6 @@ from rinn.graphs.basics import by_role, check_acyclic, collapse, find_ancestors
 from rinn.graphs.minimal import count_tries, find_smaller
 from rinn.graphs.modified import above, below, modify_graph
 from rinn.graphs.theory import MOST_NAMES, explain_latents, join_names
-from rinn.structure.check import DataComparison
 
 Status = Literal["holds", "broken", "doubtful", "open"]
 Verdict = tuple[Status, str]
@@ -33,6 +32,51 @@ UNBROKEN = "nothing in this graph breaks it, and the search looks for no other g
 UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
 NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
 MOST_TRIES = 2_000_000  # some seconds
+
+Given = Literal["inputs", "nothing"]
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """What the data say of one input and one output.
+
+    `q` is p adjusted for the number of pairs of which the graph says the same.
+    """
+
+    x: str
+    y: str
+    correlation: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True)
+class DataComparison:
+    """Where graph and data differ.
+
+    `unexplained` pairs depend on each other in the data but not in the graph, which speaks against
+    A6. `silent` pairs depend on each other in the graph while the data show nothing: that speaks
+    against A7, or the effect is too small for so many samples, or no straight line. `untested`
+    inputs repeat other inputs or covariates, so that their own part cannot be seen. `unknown` names
+    are in the graph or in the tables only, or are constant. `covariates` were held fixed. Of `few`
+    outputs too few values are known to be tested.
+    """
+
+    samples: int
+    pairs: int
+    level: float
+    given: Given
+    unexplained: tuple[PairTest, ...]
+    silent: tuple[PairTest, ...]
+    untested: tuple[str, ...]
+    unknown: tuple[str, ...]
+    covariates: tuple[str, ...] = ()
+    few: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Give the comparison by name."""
+        plain = asdict(self)
+        return {key: list(item) if isinstance(item, tuple) else item for key, item in plain.items()}
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,27 @@ output. Edges point from cause to effect.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 from jaxtyping import UInt8
 
-from rinn.data.cells import quote
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, suggest
 
 ROLES = ("input", "latent", "output")
 MOST_OF_CYCLE = 6  # nodes that an error names
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The nodes of a graph in an order that puts parents first, and where their parents stand."""
+
+    nodes: tuple[str, ...]
+    roles: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 def check_graph(graph: nx.DiGraph) -> None:
@@ -117,6 +128,48 @@ def latents_in_order(graph: nx.DiGraph) -> list[str]:
     """
     ancestors = find_ancestors(graph, by_role(graph, "latent"))
     return sorted(ancestors, key=lambda node: (int(np.unpackbits(ancestors[node]).sum()), node))
+
+
+def lay_out(graph: nx.DiGraph) -> Layout:
+    """Order the nodes of a graph so that each one comes after its parents.
+
+    Args:
+        graph: a directed graph without cycles whose nodes each have a `role`.
+
+    Returns:
+        The layout; inputs and outputs are in the order of the graph's nodes.
+
+    Raises:
+        InputError: the graph has a cycle, or a node without a known role.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("y0", role="output")
+        >>> graph.add_node("x0", role="input")
+        >>> graph.add_edge("x0", "y0")
+        >>> lay_out(graph).nodes
+        ('x0', 'y0')
+    """
+    for node, role in graph.nodes(data="role"):
+        if role not in ROLES:
+            raise InputError(
+                f"graph must give each node a role of {', '.join(ROLES)}, but node {node!r} has "
+                f"{role!r}; set graph.nodes[{node!r}]['role']"
+            )
+    if not nx.is_directed_acyclic_graph(graph):
+        raise InputError(
+            "graph must have no cycle, but one was given that has; remove an edge of "
+            f"{nx.find_cycle(graph)}"
+        )
+    nodes = tuple(nx.topological_sort(graph))
+    place = {node: position for position, node in enumerate(nodes)}
+    return Layout(
+        nodes=nodes,
+        roles=tuple(graph.nodes[node]["role"] for node in nodes),
+        parents=tuple(tuple(sorted(place[p] for p in graph.predecessors(n))) for n in nodes),
+        inputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "input"),
+        outputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "output"),
+    )
 
 
 def find_ancestors(

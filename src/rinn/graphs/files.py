@@ -18,11 +18,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import find_repeated, quote
-from rinn.errors import InputError
-from rinn.files import replace_file
+from rinn.errors import InputError, find_repeated, quote
+from rinn.files import read_file, replace_file
 from rinn.graphs.basics import ROLES, check_acyclic, check_graph
-from rinn.reading import read_file
 
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")

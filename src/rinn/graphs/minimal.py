@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from rinn.simulate.samples import Layout, lay_out
+from rinn.graphs.basics import Layout, lay_out
 
 # Subsets of so many latents are all tried; above that, single additions, removals and swaps.
 EXACT_LATENTS = 9

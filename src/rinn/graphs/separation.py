@@ -14,8 +14,7 @@ from math import comb
 
 import networkx as nx
 
-from rinn.data.cells import quote
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 from rinn.graphs.basics import by_role, check_acyclic
 from rinn.graphs.modified import above
 

@@ -17,7 +17,14 @@ from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.maps import NetMaps, map_net
 from rinn.nets.redundant import activities, run_net
-from rinn.structure.vote import NetView
+
+
+@dataclass(frozen=True)
+class NetView:
+    """What one network says: its maps and the spread of its hidden nodes over the samples."""
+
+    maps: NetMaps
+    spread: Float[np.ndarray, "layer hidden"]
 
 
 @dataclass(frozen=True)

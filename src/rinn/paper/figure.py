@@ -1,9 +1,11 @@
-"""The reproduction's tables as a dot plot: ours beside the paper's."""
+"""The reproduction's tables as a dot plot, ours beside the paper's; `draw_folder` of any folder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -11,8 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rinn.errors import InputError, suggest
-from rinn.paper.cells import DATASETS, STRATEGIES
-from rinn.paper.tables import HIDDEN, INPUT, Comparison, list_figures
+from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
+from rinn.paper.folder import CELLS, SETUP
+from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures.canvas import (
     BLUE,
     GREY,
@@ -27,6 +30,15 @@ from rinn.report.figures.canvas import (
     title_figure,
     write,
 )
+from rinn.report.figures.folders import (
+    FIGURES,
+    Absent,
+    Drawn,
+    FigureKind,
+    RunFolder,
+    check_words,
+    draw_figures,
+)
 
 MEASURES = ("hidden_f1", "hidden_precision", "hidden_recall", "input_f1", "input_precision",
             "input_recall", "auroc")  # fmt: skip
@@ -35,6 +47,13 @@ KNOWN = tuple(LABELS)
 HEADS = {"hidden": "hidden nodes", "input": "inputs"}
 ROW, SPACE = 0.16, 0.1  # inches for a row, and between datasets
 PANEL = 0.98
+
+REPRODUCTION = FigureKind(
+    "reproduction",
+    "the tables of a reproduction beside the paper's",
+    lambda folder: plot_reproduction(load_comparison(folder)),
+)
+ALL_FIGURES = {**FIGURES, REPRODUCTION.name: REPRODUCTION}
 
 
 @dataclass(frozen=True)
@@ -216,3 +235,72 @@ def _list_handles() -> list[Line2D]:
         Line2D([], [], label="the paper's", **none, **_marker(True)),
         Line2D([], [], color=GREY, linewidth=0.9, label="± sd over networks"),
     ]
+
+
+def draw_folder(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    kind: str = "svg",
+    only: str | None = None,
+    force: bool = False,
+) -> Iterator[Drawn]:
+    """Draw every figure that a run folder, or the folder of a reproduction, allows.
+
+    Everything is checked before the first file is written. Each figure is written whole or not at
+    all.
+
+    Args:
+        folder: of a finished run ('rinn fit') or of a reproduction ('rinn reproduce').
+        out: folder for the figures, made where it is missing.
+        kind: svg, png or pdf.
+        only: the name of one figure; by default all.
+        force: replace files that exist.
+
+    Yields:
+        For each figure the file that was written, or why it was left out.
+
+    Raises:
+        InputError: a name is unknown, the folder holds neither, or a file is in the way.
+    """
+    folder, out = Path(folder), Path(out)
+    check_words(kind, only, ALL_FIGURES)
+    if (folder / SETUP).is_file():
+        wanted = _choose([REPRODUCTION], only, "the folder is a reproduction's, not a run's")
+        return draw_figures(folder, wanted, out, kind, force=force)
+    run = RunFolder(folder)
+    wanted = _choose([*FIGURES.values()], only, "the folder is a run's, not a reproduction's")
+    return draw_figures(run, wanted, out, kind, force=force)
+
+
+def _choose(figures: list[FigureKind], only: str | None, reason: str) -> list[FigureKind]:
+    """All figures or one; one that the folder has nothing of says so when it is drawn."""
+    if only is None:
+        return figures
+    if ALL_FIGURES[only] in figures:
+        return [ALL_FIGURES[only]]
+
+    def refuse(_: object) -> Figure:
+        raise Absent(reason)
+
+    return [replace(ALL_FIGURES[only], draw=refuse)]
+
+
+def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
+    """Read the cells of a reproduction's folder, beside the paper's figures.
+
+    Args:
+        folder: what 'rinn reproduce' wrote.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        InputError: the folder holds no cells of a reproduction.
+    """
+    folder = Path(folder)
+    cells = [cell for cell in map(load_cell, sorted((folder / CELLS).glob("*.json"))) if cell]
+    if not cells:
+        raise InputError(f"folder must hold a reproduction's cells, but {folder} has none")
+    first = cells[0].setup
+    return compare(first, [], {cell.job: cell for cell in cells if cell.setup == first})

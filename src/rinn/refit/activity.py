@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.refit.model import run_model
-from rinn.refit.samples import Samples, Source, take_samples
-from rinn.runs.model import RunModel
+from rinn.refit.samples import RunModel, Samples, Source, take_samples
 
 
 def find_activity(model: RunModel, x: Source) -> pd.DataFrame:

@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from rinn.data.cells import quote, quote_some
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.predict import predict_net
 from rinn.refit.cutting import cut_edges
 from rinn.refit.model import GraphModel, Values, run_changed, run_model
 from rinn.refit.offsets import CovariateSource
-from rinn.refit.samples import MOST_LISTED, Samples, Source, take_samples
+from rinn.refit.samples import MOST_LISTED, RunModel, Samples, Source, take_samples
 from rinn.refit.values import Value, find_values
-from rinn.runs.model import RunModel
 
 Edge = tuple[str, str]
 

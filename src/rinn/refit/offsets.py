@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from rinn.data.cells import quote, quote_some
 from rinn.data.coding import Coding, encode_covariates
 from rinn.data.covariates import CovariateTable, load_covariates, make_covariates
-from rinn.errors import InputError
+from rinn.errors import InputError, quote, quote_some
 
 CovariateSource = str | os.PathLike[str] | pd.DataFrame | pd.Series | np.ndarray
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rinn.data.cells import quote
-from rinn.errors import InputError
-from rinn.runs.model import Range, RunModel
+from rinn.errors import InputError, quote
+from rinn.refit.samples import Range, RunModel
 
 WORDS = ("low", "mean", "high")
 

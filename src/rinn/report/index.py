@@ -11,12 +11,12 @@ from typing import Any
 
 import networkx as nx
 
-from rinn.cli.show import LOSS_WORDS
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role
 from rinn.graphs.files import load_graph
 from rinn.report.places import MANIFEST, REPORT, Parts, open_file
 from rinn.report.thumbnail import draw_thumbnail
+from rinn.runs.sentences import LOSS_WORDS
 
 MOST_BYTES = 64_000_000
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)

@@ -1,4 +1,4 @@
-"""What can be known of a graph in a file: the findings of `rinn check`, as record and as text."""
+"""What can be known of a graph in a file: the findings of `rinn check`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rinn.data.align import load_data
 from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.graphs.assumptions import Assumption, check_assumptions
+from rinn.graphs.assumptions import Assumption, DataComparison, check_assumptions
 from rinn.graphs.basics import ROLES, by_role
 from rinn.graphs.files import load_acyclic
 from rinn.graphs.modified import modify_graph
 from rinn.graphs.theory import LatentFinding, SignatureClass, explain_latents, signature_classes
-from rinn.structure.check import DataComparison, PairTest, compare_data
-
-MOST_PAIRS = 10
-
-_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
+from rinn.structure.check import compare_data
 
 
 @dataclass(frozen=True)
@@ -153,91 +146,3 @@ def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
         assumptions=assumptions,
         data=comparison,
     )
-
-
-def show_check(result: CheckResult, console: Console) -> None:
-    """Print the findings: latents, then assumptions, then where data and graph differ.
-
-    Args:
-        result: the findings.
-        console: where to print.
-    """
-    size = ", ".join(_count(number, name.removesuffix("s")) for name, number in result.size.items())
-    known = sum(finding.identifiable for finding in result.latents)
-    _say(console, f"If this graph is the truth ({size}), this much of it can be known:")
-    _say(
-        console,
-        f"{_count(result.kept_latents, 'latent')} and {_count(result.kept_edges, 'edge')} lie "
-        "between inputs and outputs (the modified graph); "
-        f"{known} of the latents are identifiable.",
-    )
-    if result.latents:
-        console.print(_list_latents(result))
-    console.print(_list_assumptions(result))
-    for about in (result.effects, result.fit):
-        if about is not None:
-            _say(console, about["sentence"])
-    if result.data is not None:
-        _show_data(result.data, console)
-
-
-def _say(console: Console, sentence: str) -> None:
-    console.print(sentence, highlight=False, markup=False)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _list_latents(result: CheckResult) -> Table:
-    table = Table(title="Latents", title_justify="left")
-    for column in ("latent", "identifiable", "why"):
-        table.add_column(column)
-    for finding in result.latents:
-        word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
-        word = "[yellow]yes, but[/]" if finding.spare else word
-        table.add_row(escape(finding.name), word, escape(finding.reason))
-    return table
-
-
-def _list_assumptions(result: CheckResult) -> Table:
-    table = Table(title="Assumptions (docs/assumptions.md)", title_justify="left")
-    for column in ("", "assumes that", "here", "why"):
-        table.add_column(column)
-    for one in result.assumptions:
-        style = _STYLES[one.status]
-        table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
-    return table
-
-
-def _show_data(data: DataComparison, console: Console) -> None:
-    held = ["all other inputs"] if data.given == "inputs" else []
-    fixed = f"{' and '.join([*held, *data.covariates]) or 'nothing'} held fixed"
-    _say(
-        console,
-        f"Data: {data.samples} samples, {data.pairs} pairs of input and output, {fixed}, "
-        f"false discovery rate {data.level:g}.",
-    )
-    _list_pairs("in the data but not in the graph", data.unexplained, console)
-    _list_pairs("in the graph but not seen in the data", data.silent, console)
-    if data.untested:
-        names = ", ".join(data.untested[:MOST_PAIRS])
-        whose = "other inputs or covariates" if data.covariates else "other inputs"
-        _say(console, f"Not tested, since {whose} repeat them ({len(data.untested)}): {names}")
-    if data.few:
-        names = ", ".join(data.few[:MOST_PAIRS])
-        _say(console, f"Not tested, since too few values are known ({len(data.few)}): {names}")
-    if data.unknown:
-        names = ", ".join(data.unknown[:MOST_PAIRS])
-        _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")
-
-
-def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
-    _say(console, f"Dependent {where}: {_count(len(pairs), 'pair')}")
-    for test in pairs[:MOST_PAIRS]:
-        _say(
-            console,
-            f"  {test.x} and {test.y} (correlation {test.correlation:+.3f}, q = {test.q:.2g})",
-        )
-    if len(pairs) > MOST_PAIRS:
-        _say(console, f"  and {len(pairs) - MOST_PAIRS} more")

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.adjustment import fit_covariates
-from rinn.data.cells import quote_some
 from rinn.data.coding import Covariates
+from rinn.errors import quote_some
 
 if TYPE_CHECKING:
     from rinn.data.problem import Problem

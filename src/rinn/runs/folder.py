@@ -28,12 +28,13 @@ import safetensors.numpy
 from safetensors import safe_open
 
 from rinn.config import Trial, read_net
-from rinn.data.text import encode_table
 from rinn.errors import InputError
 from rinn.files import (
+    encode_table,
     holds_manifest,
     lock_folder,
     make_folder,
+    read_file,
     remove_files,
     remove_parts,
     replace_file,
@@ -41,7 +42,6 @@ from rinn.files import (
 from rinn.nets.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.nets.curves import NO_CURVE
 from rinn.nets.redundant import Weights
-from rinn.reading import read_file
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,78 +14,13 @@ from rinn.data.scaling import Scale
 from rinn.data.tables import load_table
 from rinn.errors import InputError
 from rinn.nets.cohorts import TrainedNet
-from rinn.refit.model import GraphModel
-from rinn.refit.offsets import Offsets, read_offsets
+from rinn.refit.offsets import read_offsets
+from rinn.refit.samples import Range, RunModel
 from rinn.runs.folder import WEIGHTS, load_kept, load_manifest, read_columns
 from rinn.runs.parameters import REFIT, load_models
 
 ACTIVITY = "activity.csv"
 LOSSES = ("mse", "bce", MIXED)
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values of an input or latent in the run's own table, in the user's units.
-
-    `low` and `high` are one standard deviation to either side of the mean, no further than the
-    values go; 0 and 1 for an input that is nothing else (`binary`).
-    """
-
-    least: float
-    most: float
-    mean: float
-    low: float
-    high: float
-    binary: bool = False
-
-    def holds(self, value: float) -> bool:
-        """Whether the data had values as small and as large as this one."""
-        slack = 1e-6 * (self.most - self.least)
-        return self.least - slack <= value <= self.most + slack
-
-
-@dataclass(frozen=True)
-class RunModel:
-    """A graph that can be asked: its own networks, and the free ones that it was read from.
-
-    Attributes:
-        inputs: names, in the order of the networks.
-        outputs: names, in the order of the networks.
-        likelihood: what the networks give, brought to the user's units: values, probabilities of
-            a 1, mean counts.
-        models: the graph's own network, one for each split of the samples.
-        nets: the kept free networks; empty where the run kept none.
-        x_scale: from the user's units to the networks', for the inputs.
-        ranges: of inputs and latents; those that the folder says nothing of are missing.
-        carries: whether the graph's network predicts as well as others; None if unknown.
-        offsets: how covariates act on the outputs beside the graph; None where there are none.
-    """
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    likelihood: Likelihood
-    models: tuple[GraphModel, ...]
-    nets: tuple[TrainedNet, ...]
-    x_scale: Scale
-    ranges: Mapping[str, Range]
-    carries: bool | None = None
-    offsets: Offsets | None = None
-
-    @property
-    def loss(self) -> str:
-        """Which loss the networks have: mse, bce or mixed."""
-        return self.likelihood.loss
-
-    @property
-    def latents(self) -> tuple[str, ...]:
-        """The latents from causes to effects."""
-        return self.models[0].latents
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """All edges of the graph, by their ends."""
-        functions = self.models[0].functions.items()
-        return tuple((parent, name) for name, own in functions for parent in own.parents)
 
 
 def load_model(run: str | os.PathLike[str]) -> RunModel:

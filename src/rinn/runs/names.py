@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rinn.data.text import read_table
-from rinn.errors import InputError
-from rinn.report.html.markup import clip
+from rinn.errors import InputError, clip
+from rinn.files import read_table
 from rinn.structure.enrichment import ALPHA, COLUMNS, SIDES
 
 NAMES = "names.csv"

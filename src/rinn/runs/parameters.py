@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rinn.data.cells import quote
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 from rinn.refit.model import GraphModel, NodeFunction
 
 REFIT = "refit.json"

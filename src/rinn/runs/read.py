@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
-from rinn.data.text import read_table
+from rinn.data.tables import load_table
 from rinn.errors import InputError
+from rinn.files import read_table
 from rinn.graphs.basics import ROLES
 from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
 from rinn.nets.cohorts import TrainedNet
@@ -28,6 +31,8 @@ from rinn.runs.folder import (
 )
 from rinn.runs.names import GeneSetName, read_names
 from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
+
+EFFECTS = "effects.csv"
 
 NULL = "null.json"
 ENDS = ["source", "target", "source_role", "target_role"]
@@ -137,6 +142,37 @@ def load_contents(folder: Path) -> Contents:
         null=_read_null(folder),
         names=read_names(folder),
     )
+
+
+def load_effects(
+    run: str | os.PathLike[str],
+) -> tuple[Float[np.ndarray, "input output"], tuple[str, ...]]:
+    """Read what each input of a run does to each output.
+
+    Args:
+        run: a finished run folder.
+
+    Returns:
+        Effects in units of their sampling error, and the names of the inputs.
+
+    Raises:
+        InputError: it is not a run folder, or holds no effects.
+    """
+    folder = Path(run)
+    inputs, outputs = read_columns(load_manifest(folder), folder)
+    path = folder / EFFECTS
+    if not path.exists():
+        raise InputError(
+            f"RUN must hold the effects of its inputs, but {folder} has no {EFFECTS}; the "
+            f"strategies rinn, dnn and esc write it at the end of 'rinn fit'"
+        )
+    table = load_table(path, "effects")
+    if table.samples != inputs or table.columns != outputs:
+        raise InputError(
+            f"RUN must hold the effects of its own inputs on its own outputs, but {path} has other "
+            f"names; make the run again"
+        )
+    return table.values, inputs  # noqa: PD011
 
 
 def has_effects(manifest: dict[str, Any]) -> bool:

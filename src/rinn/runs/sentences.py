@@ -1,8 +1,9 @@
-"""A null in words that can go into a paper."""
+"""What a run found, in sentences that can go into a paper."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import networkx as nx
 
@@ -10,6 +11,38 @@ from rinn.structure.qvalues import assign_q
 from rinn.structure.rounds import Null
 
 LEVEL = 0.05
+NO_NETWORKS = (
+    "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
+    "and inputs reach."
+)
+LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
+
+
+def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
+    """Say how the graph's network predicts, and what that means of a graph without any edge.
+
+    Args:
+        manifest: of a run.
+        graph: its graph.
+
+    Returns:
+        One or two sentences; None where the strategy makes no predictions.
+
+    Example:
+        >>> said = {"sentence": "It predicts as well as others.", "carries": True}
+        >>> say_comparison({"comparison": said}, nx.DiGraph()).partition(". ")[2]
+        "The graph has no edge: its network guesses each output's mean, and others do no better."
+    """
+    about = manifest.get("comparison")
+    if not about:
+        return None
+    if graph.number_of_edges():
+        return str(about["sentence"])
+    guess = "each output's mean"
+    if manifest.get("covariates"):
+        guess = "each output by its covariates"
+    rest = ", and others do no better" if about["carries"] else ""
+    return f"{about['sentence']} The graph has no edge: its network guesses {guess}{rest}."
 
 
 def summarise_null(null: Null, graph: nx.DiGraph) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.checks import check_count, check_range, check_share
 from rinn.simulate.gaussian import draw_equations
-from rinn.simulate.samples import Layout, Sampled, draw_normals, draw_rows, lay_out
+from rinn.simulate.samples import Sampled, draw_normals, draw_rows
 
 # Each has mean 0 and variance 1 over a standard normal. The last one falls again beyond 1.26
 # standard deviations, so that a fifth of the samples are on its falling sides.

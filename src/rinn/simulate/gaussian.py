@@ -5,8 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from rinn.graphs.basics import lay_out
 from rinn.simulate.checks import check_count, check_range, check_share
-from rinn.simulate.samples import Sampled, draw_normals, draw_rows, lay_out
+from rinn.simulate.samples import Sampled, draw_normals, draw_rows
 
 
 def sample_gaussian(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.checks import check_choices, check_count, check_share
-from rinn.simulate.samples import Layout, Sampled, draw_lots, draw_rows, lay_out
+from rinn.simulate.samples import Sampled, draw_lots, draw_rows
 
 OPERATORS = ("and", "or", "xor")
 # Beta(90, 10) and Beta(95, 5) both add up to this.

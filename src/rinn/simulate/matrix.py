@@ -5,8 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.checks import check_count, check_share
-from rinn.simulate.samples import Layout, Sampled, draw_rows, lay_out
+from rinn.simulate.samples import Sampled, draw_rows
 
 
 def sample_matrix(

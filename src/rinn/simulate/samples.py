@@ -12,8 +12,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from rinn.data.records import Dropped
-from rinn.errors import InputError
-from rinn.graphs.basics import ROLES
+from rinn.graphs.basics import Layout
 
 # Rows of a dataset unless the user asks for another number.
 SAMPLES = 5000
@@ -71,59 +70,6 @@ class Sampled:
     graph: nx.DiGraph
     parameters: dict[str, Any]
     tumours: Tumours | None = None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The nodes of a graph in an order that puts parents first, and where their parents stand."""
-
-    nodes: tuple[str, ...]
-    roles: tuple[str, ...]
-    parents: tuple[tuple[int, ...], ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
-def lay_out(graph: nx.DiGraph) -> Layout:
-    """Order the nodes of a graph so that each one comes after its parents.
-
-    Args:
-        graph: a directed graph without cycles whose nodes each have a `role`.
-
-    Returns:
-        The layout; inputs and outputs are in the order of the graph's nodes.
-
-    Raises:
-        InputError: the graph has a cycle, or a node without a known role.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("y0", role="output")
-        >>> graph.add_node("x0", role="input")
-        >>> graph.add_edge("x0", "y0")
-        >>> lay_out(graph).nodes
-        ('x0', 'y0')
-    """
-    for node, role in graph.nodes(data="role"):
-        if role not in ROLES:
-            raise InputError(
-                f"graph must give each node a role of {', '.join(ROLES)}, but node {node!r} has "
-                f"{role!r}; set graph.nodes[{node!r}]['role']"
-            )
-    if not nx.is_directed_acyclic_graph(graph):
-        raise InputError(
-            "graph must have no cycle, but one was given that has; remove an edge of "
-            f"{nx.find_cycle(graph)}"
-        )
-    nodes = tuple(nx.topological_sort(graph))
-    place = {node: position for position, node in enumerate(nodes)}
-    return Layout(
-        nodes=nodes,
-        roles=tuple(graph.nodes[node]["role"] for node in nodes),
-        parents=tuple(tuple(sorted(place[p] for p in graph.predecessors(n))) for n in nodes),
-        inputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "input"),
-        outputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "output"),
-    )
 
 
 def draw_normals(

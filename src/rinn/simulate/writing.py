@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rinn.data.text import encode_table
 from rinn.errors import InputError
-from rinn.files import make_folder, replace_file
+from rinn.files import encode_table, make_folder, replace_file
 from rinn.graphs.files import encode_json, load_graph
 from rinn.simulate.samples import Simulation
 

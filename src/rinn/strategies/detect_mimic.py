@@ -21,8 +21,7 @@ from jaxtyping import Bool, Float
 from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
-from rinn.data.cells import find_repeated, quote_some
-from rinn.errors import InputError
+from rinn.errors import InputError, find_repeated, quote_some
 from rinn.graphs.basics import name_latents
 
 # The published grid of settings.

@@ -9,8 +9,7 @@ stands out below the level; beside the others, many of them real, more would.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import networkx as nx
 import numpy as np
@@ -19,59 +18,14 @@ from jaxtyping import Bool
 from scipy import stats
 
 from rinn.data.align import as_data
-from rinn.data.cells import quote_some
 from rinn.data.records import Data
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote_some, suggest
+from rinn.graphs.assumptions import DataComparison, Given, PairTest
 from rinn.graphs.basics import by_role
 from rinn.graphs.separation import Statement, answer_statements
 from rinn.structure.correlations import correlate_pairs
 
-Given = Literal["inputs", "nothing"]
-
 LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class PairTest:
-    """What the data say of one input and one output.
-
-    `q` is p adjusted for the number of pairs of which the graph says the same.
-    """
-
-    x: str
-    y: str
-    correlation: float
-    p: float
-    q: float
-
-
-@dataclass(frozen=True)
-class DataComparison:
-    """Where graph and data differ.
-
-    `unexplained` pairs depend on each other in the data but not in the graph, which speaks against
-    A6. `silent` pairs depend on each other in the graph while the data show nothing: that speaks
-    against A7, or the effect is too small for so many samples, or no straight line. `untested`
-    inputs repeat other inputs or covariates, so that their own part cannot be seen. `unknown` names
-    are in the graph or in the tables only, or are constant. `covariates` were held fixed. Of `few`
-    outputs too few values are known to be tested.
-    """
-
-    samples: int
-    pairs: int
-    level: float
-    given: Given
-    unexplained: tuple[PairTest, ...]
-    silent: tuple[PairTest, ...]
-    untested: tuple[str, ...]
-    unknown: tuple[str, ...]
-    covariates: tuple[str, ...] = ()
-    few: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """Give the comparison by name."""
-        plain = asdict(self)
-        return {key: list(item) if isinstance(item, tuple) else item for key, item in plain.items()}
 
 
 def compare_with_data(

@@ -19,10 +19,13 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
+from rinn.config import MIN_NETWORKS, RunSettings
 from rinn.data.directions import find_basis
 from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import predict_net
+from rinn.strategies import find_strategy
+from rinn.strategies.base import Networks
 from rinn.structure import constants as c
 from rinn.structure.records import Moments
 from rinn.structure.regression import Sample, add_products, count_inputs, estimate_moments
@@ -133,6 +136,29 @@ def explain_regression(problem: Problem) -> str | None:
     if strength < c.STRONG:
         return None
     return f"its effects are clear ({strength:.0f} standard errors in the median)"
+
+
+def find_needless(problem: Problem, settings: RunSettings) -> str | None:
+    """Say why the networks of a strategy would add nothing to a regression.
+
+    Args:
+        problem: the data, inputs and outputs.
+        settings: of the run.
+
+    Returns:
+        The end of a sentence, or None where networks are needed or the strategy has none.
+    """
+    strategy = find_strategy(settings)
+    if not isinstance(strategy, Networks) or strategy.autoencoder:
+        return None
+    if settings.effects == REGRESSION:
+        return "as a regression was asked for"
+    if settings.effects != "auto" or not strategy.is_optional:
+        return None
+    if settings.trials is not None and settings.trials < MIN_NETWORKS:
+        return f"because fewer than {MIN_NETWORKS} were asked for, which are too few to be read"
+    reason = explain_regression(problem)
+    return reason and f"because {reason}"
 
 
 def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:

@@ -15,9 +15,8 @@ from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.stats import hypergeom
 
-from rinn.data.cells import quote_some
 from rinn.data.genesets import GeneSets
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote_some, suggest
 from rinn.graphs.basics import by_role, latents_in_order
 
 SIDES = ("inputs", "outputs", "both")

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from rinn.data.cells import quote
+from rinn.errors import quote
 from rinn.structure.consensus import Reading, read_resamples
 from rinn.structure.constants import MIN_OVERLAP
 from rinn.structure.effects import Effects

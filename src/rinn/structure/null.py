@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import jax
 import networkx as nx
 import numpy as np
 
 from rinn.config import RunSettings, check_number
+from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.nets.cohorts import TrainedNet
-from rinn.pipeline import Fit, fit_data, plan_run
-from rinn.strategies import find_strategy
+from rinn.strategies import find_strategy, plan_trials
 from rinn.strategies.base import Networks
-from rinn.structure.effects import REGRESSION
+from rinn.structure.effects import REGRESSION, find_needless
 from rinn.structure.influence import DATA, PRIOR
 from rinn.structure.qvalues import find_origin, list_frequencies
 from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
+from rinn.structure.vote import LatentGraph
 
 NETWORKS = 32
 MOST_DECOYS = 50
@@ -29,7 +30,16 @@ _STREAM = 29  # of random numbers, apart from those that split samples and draw 
 
 Report = Callable[[Sequence[TrainedNet], float], None]
 
-_fit_graph = functools.partial(fit_data, refit=False)
+
+class Found(Protocol):
+    """What a search returns, as far as a null looks at it."""
+
+    @property
+    def latent(self) -> LatentGraph:
+        """The graph."""
+
+
+Search = Callable[..., Found]
 
 
 def fit_null(
@@ -38,11 +48,11 @@ def fit_null(
     devices: Sequence[jax.Device],
     rounds: int,
     *,
+    fit: Search,
     networks: int = NETWORKS,
     done: Sequence[NullRound] = (),
     save: Callable[[NullRound], None] | None = None,
     report: Report | None = None,
-    fit: Callable[..., Fit] = _fit_graph,
 ) -> Null:
     """Repeat a search where there is nothing to find, and once with decoys beside the inputs.
 
@@ -51,12 +61,12 @@ def fit_null(
         settings: of the search; its seed decides those of the rounds.
         devices: where to train.
         rounds: how often to permute the rows of Y.
+        fit: the search: called with data, settings, devices and `report`, as `fit_data` is.
         networks: of each round, or as many as the search itself has, if these are fewer; none
             where it needs none.
         done: rounds of the same call that were finished earlier; they are not repeated.
         save: called with each round as it is finished.
         report: called as by `fit_data`, the shares of all rounds adding up to 1.
-        fit: what searches.
 
     Returns:
         What was found; the same for the same data and settings.
@@ -68,11 +78,12 @@ def fit_null(
         KeyboardInterrupt: the rounds that are finished have been saved.
 
     Example:
+        >>> from rinn.pipeline import fit_data
         >>> rng = np.random.default_rng(0)
         >>> x, noise = rng.normal(size=(2, 200, 2))
         >>> data = Data(x, x + noise, ("a", "b"), ("c", "d"))
         >>> settings = RunSettings(strategy="dm", alpha_pc=0.001, alpha_sober=0.05)
-        >>> null = fit_null(data, settings, jax.devices("cpu"), 2)
+        >>> null = fit_null(data, settings, jax.devices("cpu"), 2, fit=fit_data)
         >>> null.drawn, null.decoyed.connected_inputs, null.decoyed.connected_decoys
         (0.0, 2, 0)
     """
@@ -101,9 +112,9 @@ def fit_round(
     devices: Sequence[jax.Device],
     number: int,
     *,
+    fit: Search,
     networks: int = NETWORKS,
     report: Report | None = None,
-    fit: Callable[..., Fit] = _fit_graph,
 ) -> NullRound:
     """Do one round of a null.
 
@@ -117,9 +128,9 @@ def fit_round(
         settings: of the search.
         devices: where to train.
         number: which round, from 0; -1 is the one with decoys.
+        fit: the search, as in `fit_null`.
         networks: of the round, or as many as the search itself has, if these are fewer.
         report: see `fit_data`.
-        fit: what searches.
 
     Returns:
         What was found; it depends on the other arguments and the number alone.
@@ -235,9 +246,13 @@ def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
             f"{settings.strategy!r}, for which the order of the rows of Y makes no difference; "
             f"leave the null out"
         )
-    own = len(plan_run(data, settings)[1])
-    if not own:  # nothing is clear in permuted samples: networks would be trained there alone
+    problem = make_problem(data, seed=settings.seed, loss=settings.loss)
+    if find_needless(problem, settings):
+        # Nothing is clear in permuted samples: networks would be trained there alone.
         return replace(settings, effects=REGRESSION, trials=None)
+    own = settings.trials
+    if own is None:
+        own = len(plan_trials(settings, problem))
     return replace(settings, trials=min(networks, own))
 
 

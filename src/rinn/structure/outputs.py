@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from rinn.data.cells import quote, quote_some
+from rinn.errors import quote, quote_some
 from rinn.structure.constants import SAMPLES_PER_INPUT
 from rinn.structure.effects import Effects
 from rinn.structure.regression import Sample

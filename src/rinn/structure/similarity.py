@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from rinn.data.cells import quote
-from rinn.data.tables import load_table
-from rinn.errors import InputError, suggest
-from rinn.runs.folder import load_manifest, read_columns
+from rinn.errors import InputError, quote, suggest
 
-EFFECTS = "effects.csv"
 MOST_LISTED = 20
 
 
@@ -109,34 +103,3 @@ def compare_inputs(effects: Float[np.ndarray, "input output"], inputs: Sequence[
     each = (1 / size) ** 2
     error = np.sqrt((1 - cosine**2) * (each[:, None] + each[None]))
     return Similarity(tuple(inputs), cosine, error, acts)
-
-
-def load_effects(
-    run: str | os.PathLike[str],
-) -> tuple[Float[np.ndarray, "input output"], tuple[str, ...]]:
-    """Read what each input of a run does to each output.
-
-    Args:
-        run: a finished run folder.
-
-    Returns:
-        Effects in units of their sampling error, and the names of the inputs.
-
-    Raises:
-        InputError: it is not a run folder, or holds no effects.
-    """
-    folder = Path(run)
-    inputs, outputs = read_columns(load_manifest(folder), folder)
-    path = folder / EFFECTS
-    if not path.exists():
-        raise InputError(
-            f"RUN must hold the effects of its inputs, but {folder} has no {EFFECTS}; the "
-            f"strategies rinn, dnn and esc write it at the end of 'rinn fit'"
-        )
-    table = load_table(path, "effects")
-    if table.samples != inputs or table.columns != outputs:
-        raise InputError(
-            f"RUN must hold the effects of its own inputs on its own outputs, but {path} has other "
-            f"names; make the run again"
-        )
-    return table.values, inputs  # noqa: PD011

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from rinn.graphs.basics import name_latents
-from rinn.nets.maps import NetMaps
+from rinn.nets.predict import NetView
 
 RELATIVE = 0.2
 FAINT = 0.05
@@ -33,14 +33,6 @@ class LatentGraph:
     graph: nx.DiGraph
     doubtful: nx.DiGraph
     fit: dict[str, float] | None = None
-
-
-@dataclass(frozen=True)
-class NetView:
-    """What one network says: its maps and the spread of its hidden nodes over the samples."""
-
-    maps: NetMaps
-    spread: Float[np.ndarray, "layer hidden"]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import is_id_header, parse_cell, quote, quote_some
+from rinn.data.cells import is_id_header, parse_cell
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, note_some
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.genomics.barcodes import parse_barcode
 
 UNKNOWN = "unknown"

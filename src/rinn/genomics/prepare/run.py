@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
+from rinn.files import BLOCK, check_file
 from rinn.genomics.prepare.prepare import Prepared, prepare_tables
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.prepare.sources import read_sources
 from rinn.genomics.prepare.write import FORMAT, load_manifest, open_folder, write_prepared
 from rinn.genomics.readers.cbioportal_study import list_profiles
-from rinn.reading import BLOCK, check_file
 
 PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
 # What a study folder says of its tables beside the tables themselves.

@@ -12,6 +12,7 @@ import pandas as pd
 
 from rinn.data.log import Account, Entry, Reading
 from rinn.errors import InputError
+from rinn.files import within_memory
 from rinn.genomics.align import split_normals
 from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.prepare.clinical import load_annotation
@@ -24,7 +25,6 @@ from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
 from rinn.genomics.readers.table import are_samples_above, load_table
 from rinn.genomics.readers.xena import load_xena
-from rinn.reading import within_memory
 
 EXPRESSION: dict[str, Callable[..., Reading]] = {
     "xena": load_xena,

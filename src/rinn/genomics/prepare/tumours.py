@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from rinn.data.cells import quote_some
 from rinn.data.log import Account, Entry, Reading, note_some
-from rinn.errors import InputError
+from rinn.errors import InputError, quote_some
 from rinn.genomics.align import match_readings
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.prepare.clinical import clean_text, find_column

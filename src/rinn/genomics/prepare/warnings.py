@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from rinn.data.cells import quote_some
 from rinn.data.log import Account
 from rinn.data.warnings import warn_of_size
+from rinn.errors import quote_some
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from rinn.data.text import encode_table
 from rinn.errors import InputError
-from rinn.files import holds_manifest, lock_folder, replace_file
+from rinn.files import encode_table, holds_manifest, lock_folder, replace_file
 from rinn.genomics.prepare.prepare import Prepared
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.summary import write_summary

@@ -11,10 +11,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, Kind, Reading, note_some
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, suggest
 from rinn.genomics.barcodes import load_samples
 from rinn.genomics.readers.cbioportal_study import (
     Profile,

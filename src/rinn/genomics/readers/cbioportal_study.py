@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.readers.matrices import split_header
 from rinn.genomics.symbols import check_unique

@@ -9,10 +9,9 @@ from typing import Literal
 
 import pandas as pd
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Kind, Reading
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, suggest
 from rinn.genomics.readers.matrices import Options, make_reading, read_matrix, split_header
 from rinn.genomics.symbols import SymbolRules
 

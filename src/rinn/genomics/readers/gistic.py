@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from rinn.data.cells import quote_some
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Reading
+from rinn.errors import quote_some
 from rinn.genomics.readers.matrices import Options, make_reading, read_matrix, split_header
 from rinn.genomics.symbols import SymbolRules
 

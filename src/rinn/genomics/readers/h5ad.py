@@ -7,9 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
-from rinn.data.cells import quote_some
 from rinn.data.log import Account, Entry, Kind, Reading
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.readers.hdf import (
     get_node,
     open_hdf,

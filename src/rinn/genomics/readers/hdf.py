@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import quote, quote_some
-from rinn.errors import InputError
-from rinn.reading import check_file
+from rinn.errors import InputError, quote, quote_some
+from rinn.files import check_file
 
 MOST_CELLS = 1 << 30
 _MOST_NAMES = 50_000_000

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rinn.data.cells import parse_cell, quote, quote_some
+from rinn.data.cells import parse_cell
 from rinn.data.lines import Lines
 from rinn.data.log import Entry
-from rinn.errors import InputError
+from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.readers.matrices import LARGEST, Matrix, split_header
 
 _LONG = {

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import parse_cell, quote
+from rinn.data.cells import parse_cell
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, Kind, Reading
 from rinn.data.scaling import LARGEST
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import choose_aliquots, note_shortened
 from rinn.genomics.readers.duplicates import find_rule, merge_rows
 from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols

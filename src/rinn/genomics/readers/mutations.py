@@ -12,10 +12,9 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import quote_some
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, Reading, note_some
-from rinn.errors import InputError
+from rinn.errors import InputError, quote_some
 from rinn.genomics.barcodes import choose_aliquots, load_samples, note_shortened, parse_barcode
 from rinn.genomics.readers.longtables import LongTable, index_names
 from rinn.genomics.readers.variants import ClassList, find_classes

@@ -10,13 +10,14 @@ from typing import Literal
 
 import numpy as np
 
-from rinn.data.cells import Cells, parse_cell, quote, quote_some, unguard_formula
+from rinn.data.cells import Cells, parse_cell
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, Kind, Reading, note_some
 from rinn.data.scaling import LARGEST
 from rinn.data.tables import read_cells
 from rinn.data.text import find_separator
-from rinn.errors import InputError
+from rinn.errors import InputError, quote, quote_some
+from rinn.files import unguard_formula
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
     SCALES,

@@ -6,9 +6,9 @@ import os
 from collections.abc import Collection
 from typing import Literal
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
 from rinn.data.log import Account, Entry, Kind, Reading
+from rinn.errors import quote
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
     LEADS,

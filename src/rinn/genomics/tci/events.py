@@ -13,10 +13,9 @@ import pandas as pd
 from scipy import sparse
 
 from rinn.data.align import MIN_SAMPLES, pair_tables
-from rinn.data.cells import quote, quote_some
 from rinn.data.records import Dropped
 from rinn.data.tables import Table, load_table, make_table
-from rinn.errors import InputError
+from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.tci.labels import Labels, load_labels
 
 OTHER = "A0"

@@ -9,16 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rinn.data.cells import (
-    check_names,
-    find_repeated,
-    is_id_header,
-    quote,
-    quote_some,
-    unguard_formula,
-)
-from rinn.errors import InputError
-from rinn.reading import read_file, unpack_gzip, within_memory
+from rinn.data.cells import check_names, is_id_header
+from rinn.errors import InputError, find_repeated, quote, quote_some
+from rinn.files import read_file, unguard_formula, unpack_gzip, within_memory
 
 COLUMN = "tissue"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}

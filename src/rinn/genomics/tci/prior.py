@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rinn.data.cells import quote_some
 from rinn.data.tables import load_table
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.tci.events import OTHER, Events
 from rinn.genomics.tci.settings import OTHER_SHARE, PRIORS, check_share
 

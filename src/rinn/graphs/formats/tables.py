@@ -7,7 +7,7 @@ import re
 import networkx as nx
 import pandas as pd
 
-from rinn.data.text import encode_table
+from rinn.files import encode_table
 from rinn.graphs.files import edges_table, flat_values, spell_names, spell_out
 from rinn.graphs.formats.words import name_interaction, step_aside
 

@@ -1,9 +1,9 @@
-"""Every figure that a folder allows: that of a run, or that of a reproduction."""
+"""Every figure that a run folder allows, and figures into files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,6 @@ from rinn.files import check_target, make_folder, replace_file
 from rinn.graphs.files import load_graph
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import map_trained
-from rinn.paper.cells import load_cell
-from rinn.paper.figure import plot_reproduction
-from rinn.paper.folder import CELLS, SETUP
-from rinn.paper.tables import Comparison, compare
 from rinn.report.figures.architecturesheet import plot_architecture
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
@@ -33,10 +29,8 @@ from rinn.report.figures.stripsheet import plot_strips
 from rinn.runs.folder import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
 from rinn.runs.read import read_curves, read_trials
 
-REPRODUCTION = "reproduction"
 
-
-class _Absent(Exception):  # noqa: N818
+class Absent(Exception):  # noqa: N818
     """A folder lacks what a figure needs; the words say what."""
 
 
@@ -46,7 +40,7 @@ class FigureKind:
 
     name: str
     about: str
-    draw: Callable[[_Folder], Figure]
+    draw: Callable[[Any], Figure]
 
 
 @dataclass(frozen=True)
@@ -58,16 +52,12 @@ class Drawn:
     reason: str = ""
 
 
-class _Folder:
-    """What a finished run folder, or the folder of a reproduction, holds; read when asked for."""
+class RunFolder:
+    """What a finished run folder holds; read when asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.reproduced = (path / SETUP).is_file()
-        self.manifest: dict[str, Any] = {}
-        if self.reproduced:
-            return
-        self.manifest = load_manifest(path)
+        self.manifest: dict[str, Any] = load_manifest(path)
         if self.manifest.get("status") != "complete":
             raise InputError(
                 f"RUN must be a finished run, but {path} is not; repeat its 'rinn fit' command to "
@@ -76,11 +66,13 @@ class _Folder:
 
     @cached_property
     def graph(self) -> nx.DiGraph:
+        """The graph that was found."""
         self.need("graph.json", "no graph")
         return load_graph(self.path / "graph.json")
 
     @cached_property
     def truth(self) -> nx.DiGraph:
+        """The graph that made the data."""
         self.need("truth.json", "no truth was given to 'rinn fit'")
         return load_graph(self.path / "truth.json")
 
@@ -94,7 +86,7 @@ class _Folder:
             net for kind in ("nearest", "kept") for net in choose_nets(nets, self.manifest, kind)
         ]
         if not chosen:
-            raise _Absent("the run has no networks")
+            raise Absent("the run has no networks")
         return chosen[0]
 
     @property
@@ -105,6 +97,7 @@ class _Folder:
 
     @property
     def trials(self) -> pd.DataFrame:
+        """All networks that were trained."""
         self.need("trials.csv", "there is no trials.csv")
         if not self.manifest.get("networks", {}).get("kept"):
             raise _Absent("the run has no networks")
@@ -112,69 +105,58 @@ class _Folder:
 
     @property
     def curves(self) -> pd.DataFrame:
+        """Losses by epoch."""
         self.need("curves.csv", "there is no curves.csv")
         return read_curves(self.path)
 
     def need(self, name: str, why: str) -> None:
+        """Give up on a figure where a file is missing."""
         if not (self.path / name).is_file():
-            raise _Absent(why)
+            raise Absent(why)
 
 
-def draw_folder(
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    kind: str = "svg",
-    only: str | None = None,
-    force: bool = False,
+def draw_figures(
+    source: Any, figures: Sequence[FigureKind], out: Path, kind: str, *, force: bool
 ) -> Iterator[Drawn]:
-    """Draw every figure that a run folder, or the folder of a reproduction, allows.
+    """Draw figures of one source, such as a run folder, into files.
 
     Everything is checked before the first file is written. Each figure is written whole or not at
     all.
 
     Args:
-        folder: of a finished run ('rinn fit') or of a reproduction ('rinn reproduce').
+        source: what each figure is drawn from.
+        figures: which ones.
         out: folder for the figures, made where it is missing.
         kind: svg, png or pdf.
-        only: the name of one figure; by default all.
         force: replace files that exist.
 
     Yields:
         For each figure the file that was written, or why it was left out.
 
     Raises:
-        InputError: a name is unknown, the folder holds neither, or a file is in the way.
+        InputError: a file is in the way.
     """
-    folder, out = Path(folder), Path(out)
+    paths = {figure.name: out / f"{figure.name}.{kind}" for figure in figures}
+    _check_place(out, list(paths.values()), force)
+    return _draw(source, figures, paths)
+
+
+def check_words(kind: str, only: str | None, figures: Mapping[str, FigureKind]) -> None:
+    """Refuse a format or a figure that there is none of."""
     if kind not in FORMATS:
         raise InputError(
             f"format must be one of {', '.join(FORMATS)}, got {kind!r}"
             f"{suggest(kind, FORMATS, listed=False)}"
         )
-    if only is not None and only not in FIGURES:
-        raise InputError(f"--only must name a figure, got {only!r}{suggest(only, FIGURES)}")
-    held = _Folder(folder)
-    if only is None:
-        wanted = [f for f in FIGURES.values() if (f.name == REPRODUCTION) == held.reproduced]
-    else:
-        wanted = [FIGURES[only]]
-    paths = {figure.name: out / f"{figure.name}.{kind}" for figure in wanted}
-    _check_place(out, list(paths.values()), force)
-    return _draw(held, wanted, paths)
+    if only is not None and only not in figures:
+        raise InputError(f"--only must name a figure, got {only!r}{suggest(only, figures)}")
 
 
-def _draw(folder: _Folder, wanted: list[FigureKind], paths: dict[str, Path]) -> Iterator[Drawn]:
-    for figure in wanted:
+def _draw(source: Any, figures: Sequence[FigureKind], paths: dict[str, Path]) -> Iterator[Drawn]:
+    for figure in figures:
         try:
-            if folder.reproduced != (figure.name == REPRODUCTION):
-                raise _Absent(
-                    "the folder is a reproduction's, not a run's"
-                    if folder.reproduced
-                    else "the folder is a run's, not a reproduction's"
-                )
-            drawn = figure.draw(folder)
-        except (_Absent, InputError) as error:
+            drawn = figure.draw(source)
+        except (Absent, InputError) as error:
             yield Drawn(figure.name, None, str(error))
             continue
         path = paths[figure.name]
@@ -192,27 +174,7 @@ def _check_place(out: Path, paths: list[Path], force: bool) -> None:
             )
 
 
-def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
-    """Read the cells of a reproduction's folder, beside the paper's figures.
-
-    Args:
-        folder: what 'rinn reproduce' wrote.
-
-    Returns:
-        The comparison.
-
-    Raises:
-        InputError: the folder holds no cells of a reproduction.
-    """
-    folder = Path(folder)
-    cells = [cell for cell in map(load_cell, sorted((folder / CELLS).glob("*.json"))) if cell]
-    if not cells:
-        raise InputError(f"folder must hold a reproduction's cells, but {folder} has none")
-    first = cells[0].setup
-    return compare(first, [], {cell.job: cell for cell in cells if cell.setup == first})
-
-
-def _draw_architecture(folder: _Folder) -> Figure:
+def _draw_architecture(folder: RunFolder) -> Figure:
     net, (inputs, outputs) = folder.net, folder.names
     if net.trial.net.kind == "belief":
         inputs = outputs  # a belief network learns the outputs from the outputs
@@ -220,7 +182,7 @@ def _draw_architecture(folder: _Folder) -> Figure:
     return plot_architecture(net.weights, inputs, outputs, title=title)
 
 
-def _draw_strips(folder: _Folder) -> Figure:
+def _draw_strips(folder: RunFolder) -> Figure:
     paper = folder.manifest.get("scores", {}).get("paper", {})
     found = [(paper.get(part) or {}).get("threshold") for part in ("hidden", "input")]
     hidden = found[0]
@@ -246,9 +208,5 @@ FIGURES = {
                    lambda folder: plot_selection(folder.trials)),
         FigureKind("curves", "losses of the kept networks by epoch",
                    lambda folder: plot_curves(folder.curves)),
-        FigureKind(REPRODUCTION, "the tables of a reproduction beside the paper's",
-                   lambda folder: plot_reproduction(load_comparison(folder.path))),
     )
 }  # fmt: skip
-
-__all__ = ["FIGURES", "Drawn", "FigureKind", "draw_folder", "load_comparison"]

@@ -7,8 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rinn.errors import clip
 from rinn.graphs.basics import by_role
-from rinn.report.html.markup import Markup, clip, count, element, paragraph
+from rinn.report.html.markup import Markup, count, element, paragraph
 from rinn.runs.read import Contents
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rinn.errors import clip
 from rinn.graphs.assumptions import check_assumptions
 from rinn.graphs.theory import LatentFinding, explain_latents
-from rinn.report.html.markup import Markup, clip, element, join, paragraph, table
+from rinn.report.html.markup import Markup, element, join, paragraph, table
 from rinn.runs.read import Contents
 
 CAVEATS = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rinn.cli.show import say_comparison
 from rinn.graphs.basics import by_role
 from rinn.report.html.graphdrawing import draw_graph, list_edges
 from rinn.report.html.layout import layout_info
 from rinn.report.html.markup import Markup, count, element, join, key, paragraph
 from rinn.runs.read import Contents
+from rinn.runs.sentences import say_comparison
 from rinn.structure.constants import MIN_FREQUENCY as LINE
 
 BUTTONS = (

@@ -9,6 +9,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
+from rinn.errors import clip
 from rinn.graphs.files import ORIGIN
 from rinn.report.html.layout import (
     LABEL,
@@ -20,7 +21,7 @@ from rinn.report.html.layout import (
     fit_label,
     layout_info,
 )
-from rinn.report.html.markup import Markup, clip, count, element, svg
+from rinn.report.html.markup import Markup, count, element, svg
 from rinn.structure.influence import PRIOR, STATED
 
 DOT = 5.0

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from rinn.report.html.markup import Markup, clip, element, svg
+from rinn.errors import clip
+from rinn.report.html.markup import Markup, element, svg
 
 SHADES = 10
 FAINT = 0.05

@@ -15,8 +15,8 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
+from rinn.errors import clip
 from rinn.graphs.basics import by_role, latents_in_order
-from rinn.report.html.markup import clip
 
 ALL_DRAWN = 40  # of a role with more nodes, those without an edge are left out
 MOST_ROWS = 100  # of a role with more nodes, several stand in a row

@@ -6,9 +6,10 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from rinn.errors import clip
+
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MOST_NAMES = 12
-NAME_LENGTH = 40
 WITHOUT_END = {"input", "meta", "link", "br"}
 
 
@@ -58,17 +59,6 @@ def escape(text: str) -> Markup:
     if isinstance(text, Markup):
         return text
     return Markup(html.escape(UNPRINTABLE.sub("\ufffd", text), quote=True))
-
-
-def clip(name: str, length: int = NAME_LENGTH) -> str:
-    """Shorten a name to one line of at most `length` characters.
-
-    Example:
-        >>> clip("a long name", 6)
-        'a lon…'
-    """
-    line = " ".join(name.split()) or "(no name)"
-    return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def list_names(names: Sequence[str]) -> Markup:

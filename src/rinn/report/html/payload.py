@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rinn.errors import clip
 from rinn.graphs.basics import by_role
 from rinn.graphs.files import ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
@@ -16,7 +17,7 @@ from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import map_trained
 from rinn.report.html.heatmaps import find_living
 from rinn.report.html.latents import latent_effects, say_units
-from rinn.report.html.markup import UNPRINTABLE, Markup, clip, element
+from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
 from rinn.runs.read import Contents
 from rinn.structure.influence import DATA, PRIOR, STATED

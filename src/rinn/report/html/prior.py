@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rinn.errors import clip
 from rinn.graphs.files import ORIGIN
-from rinn.report.html.markup import Markup, clip, element, join, list_names, paragraph, table
+from rinn.report.html.markup import Markup, element, join, list_names, paragraph, table
 from rinn.runs.read import Contents
 from rinn.structure.influence import PRIOR, STATED
 

@@ -6,12 +6,13 @@ from collections import Counter
 
 import networkx as nx
 
-from rinn.cli.show import NO_NETWORKS
+from rinn.errors import clip
 from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import keep_known, match_latents
 from rinn.report.html.graphdrawing import draw_graph
-from rinn.report.html.markup import Markup, clip, count, element, join, key, paragraph, table
+from rinn.report.html.markup import Markup, count, element, join, key, paragraph, table
 from rinn.runs.read import Contents
+from rinn.runs.sentences import NO_NETWORKS
 
 KINDS = {"right": "right", "missed": "missed", "extra": "found but not true"}
 MOST_LISTED = 60

@@ -11,9 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
-from rinn.errors import InputError
+from rinn.errors import InputError, quote
 
 EXTENDED = "PARTICIPANT_A"  # the first column of the extended form
 TOGETHER = 256  # names whose ways are followed at a time

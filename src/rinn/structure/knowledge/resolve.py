@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rinn.data.cells import quote, quote_some
 from rinn.data.records import Data
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.structure.knowledge.sources import Knowledge
 from rinn.structure.knowledge.statements import Statement
 from rinn.structure.prior import ANY_LEVEL, Prior, make_prior

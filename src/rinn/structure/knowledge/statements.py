@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rinn.data.cells import quote
 from rinn.data.lines import Lines
-from rinn.errors import InputError, suggest
-from rinn.reading import check_file
+from rinn.errors import InputError, quote, suggest
+from rinn.files import check_file
 
 KINDS = ("must", "mustnot", "together", "apart", "level")
 FIELDS = ("statement", "first", "second", "weight", "note")
