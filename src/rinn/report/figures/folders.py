@@ -100,7 +100,7 @@ class RunFolder:
         """All networks that were trained."""
         self.need("trials.csv", "there is no trials.csv")
         if not self.manifest.get("networks", {}).get("kept"):
-            raise _Absent("the run has no networks")
+            raise Absent("the run has no networks")
         return read_trials(self.path, has_networks=True)
 
     @property
