@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from rinn.genomics.tci.drivers import Tci, find_drivers
+from rinn.genomics.tci.calls import Tci, find_drivers
 from rinn.genomics.tci.events import Events, as_events
 from rinn.genomics.tci.inference import infer_causes
 from rinn.genomics.tci.null import permute_events

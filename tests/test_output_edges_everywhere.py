@@ -20,8 +20,8 @@ from rinn.refit.intervene import predict_do
 from rinn.refit.refit import refit_graph
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.graph import plot_graph
-from rinn.report.html.graphdrawing import draw_graph
-from rinn.report.thumbnail import draw_thumbnail
+from rinn.report.html.graph import draw_graph
+from rinn.report.index import draw_thumbnail
 from rinn.runs.check import check_file
 from rinn.runs.model import load_model
 from rinn.structure.knowledge.sources import load_knowledge

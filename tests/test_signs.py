@@ -27,7 +27,7 @@ from rinn.refit.model import rescale, standardise
 from rinn.refit.samples import Range, RunModel
 from rinn.refit.starts import fit_quadratics
 from rinn.report.figures.graph import graph_info
-from rinn.report.html.graphdrawing import list_edges
+from rinn.report.html.graph import list_edges
 from rinn.report.html.payload import payload_info
 from rinn.runs.model import load_model
 from rinn.runs.read import load_contents

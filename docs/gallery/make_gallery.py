@@ -18,14 +18,14 @@ from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.nets.predict import map_trained
 from rinn.paper.figure import load_comparison, plot_reproduction
-from rinn.report.figures.architecturesheet import plot_architecture
+from rinn.report.figures.architecture import plot_architecture
+from rinn.report.figures.canvas import save_figure
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
 from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.patterns import plot_patterns
-from rinn.report.figures.saving import save_figure
 from rinn.report.figures.selection import plot_selection
-from rinn.report.figures.stripsheet import plot_strips
+from rinn.report.figures.strips import plot_strips
 from rinn.runs.folder import WEIGHTS, load_kept, load_manifest
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.writing import write_simulation

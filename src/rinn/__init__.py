@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rinn.data.problem import make_problem as make_problem
     from rinn.data.records import Data as Data
     from rinn.errors import InputError as InputError
-    from rinn.estimators.dbn import DBN as DBN
-    from rinn.estimators.dm import DM as DM
-    from rinn.estimators.predictors import DNN as DNN
-    from rinn.estimators.predictors import ESC as ESC
-    from rinn.estimators.predictors import RINN as RINN
-    from rinn.estimators.regression import Regression as Regression
+    from rinn.estimators import DBN as DBN
+    from rinn.estimators import DM as DM
+    from rinn.estimators import DNN as DNN
+    from rinn.estimators import ESC as ESC
+    from rinn.estimators import RINN as RINN
+    from rinn.estimators import Regression as Regression
     from rinn.fit import fit_run as fit_run
     from rinn.genomics.align import match_readings as match_readings
     from rinn.genomics.prepare.run import prepare as prepare
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rinn.genomics.readers.h5ad import load_h5ad as load_h5ad
     from rinn.genomics.readers.maf import load_maf as load_maf
     from rinn.genomics.readers.xena import load_xena as load_xena
-    from rinn.genomics.tci.drivers import find_drivers as find_drivers
+    from rinn.genomics.tci.calls import find_drivers as find_drivers
     from rinn.genomics.tci.events import as_events as as_events
     from rinn.genomics.tci.events import load_events as load_events
     from rinn.genomics.tci.settings import TciSettings as TciSettings
@@ -44,12 +44,11 @@ if TYPE_CHECKING:
     from rinn.graphs.assumptions import DataComparison as DataComparison
     from rinn.graphs.assumptions import PairTest as PairTest
     from rinn.graphs.assumptions import check_assumptions as check_assumptions
+    from rinn.graphs.compare import equal_graphs as equal_graphs
     from rinn.graphs.compare import score_graph as score_graph
-    from rinn.graphs.equality import equal_graphs as equal_graphs
     from rinn.graphs.export import export_graph as export_graph
     from rinn.graphs.files import load_graph as load_graph
     from rinn.graphs.files import write_graph as write_graph
-    from rinn.graphs.modified import modify_graph as modify_graph
     from rinn.graphs.protocol import score_protocol as score_protocol
     from rinn.graphs.separation import Statement as Statement
     from rinn.graphs.separation import check_faithfulness as check_faithfulness
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from rinn.graphs.theory import LatentFinding as LatentFinding
     from rinn.graphs.theory import SignatureClass as SignatureClass
     from rinn.graphs.theory import explain_latents as explain_latents
+    from rinn.graphs.theory import modify_graph as modify_graph
     from rinn.graphs.theory import signature_classes as signature_classes
     from rinn.nets.cohorts import TrainedNet as TrainedNet
     from rinn.nets.maps import map_net as map_net
@@ -93,12 +93,12 @@ if TYPE_CHECKING:
 # The public names and the modules they live in. Each is imported when it is first asked for, so
 # that `rinn --help` does not wait for JAX.
 _HOMES = {
-    "RINN": "estimators.predictors",
-    "DNN": "estimators.predictors",
-    "DBN": "estimators.dbn",
-    "ESC": "estimators.predictors",
-    "DM": "estimators.dm",
-    "Regression": "estimators.regression",
+    "RINN": "estimators",
+    "DNN": "estimators",
+    "DBN": "estimators",
+    "ESC": "estimators",
+    "DM": "estimators",
+    "Regression": "estimators",
     "make_dataset": "simulate.datasets",
     "write_simulation": "simulate.writing",
     "load_data": "data.align",
@@ -113,11 +113,11 @@ _HOMES = {
     "learn_graph": "structure.consensus",
     "score_protocol": "graphs.protocol",
     "score_graph": "graphs.compare",
-    "modify_graph": "graphs.modified",
+    "modify_graph": "graphs.theory",
     "explain_latents": "graphs.theory",
     "signature_classes": "graphs.theory",
     "check_assumptions": "graphs.assumptions",
-    "equal_graphs": "graphs.equality",
+    "equal_graphs": "graphs.compare",
     "compare_with_data": "structure.check",
     "check_markov": "graphs.separation",
     "check_faithfulness": "graphs.separation",
@@ -149,7 +149,7 @@ _HOMES = {
     "prepare": "genomics.prepare.run",
     "load_events": "genomics.tci.events",
     "as_events": "genomics.tci.events",
-    "find_drivers": "genomics.tci.drivers",
+    "find_drivers": "genomics.tci.calls",
     "Data": "data.records",
     "Problem": "data.problem",
     "NetSettings": "config",

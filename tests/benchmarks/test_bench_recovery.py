@@ -13,7 +13,7 @@ from rich.console import Console
 from rinn.graphs.basics import by_role, collapse, find_twins
 from rinn.refit.refit import Comparison
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import bench_recovery as bench

@@ -19,7 +19,7 @@ from rinn.errors import InputError
 from rinn.files import check_file, read_file, unpack_gzip
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
-from rinn.genomics.tci.labels import load_labels
+from rinn.genomics.tci.events import load_labels
 from rinn.graphs.files import load_graph
 from rinn.structure.knowledge.sources import load_knowledge
 

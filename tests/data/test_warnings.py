@@ -13,7 +13,7 @@ from rinn.data.align import _find_copies, as_data
 from rinn.data.problem import make_problem
 from rinn.data.scaling import find_limits
 from rinn.data.warnings import find_cautions, warn_of_size
-from rinn.estimators.predictors import RINN
+from rinn.estimators import RINN
 from rinn.fit import fit_run
 
 

@@ -7,8 +7,13 @@ import pytest
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import find_alterations
 from rinn.genomics.prepare.clinical import find_column, load_annotation, make_covariates
-from rinn.genomics.prepare.expression import Reference, Scores, find_usable, score_expression
-from rinn.genomics.prepare.outputs import make_outputs
+from rinn.genomics.prepare.expression import (
+    Reference,
+    Scores,
+    find_usable,
+    make_outputs,
+    score_expression,
+)
 from rinn.genomics.prepare.select import select_columns
 from rinn.genomics.prepare.settings import PrepareSettings
 

@@ -5,8 +5,7 @@ import pytest
 
 from literal_tci import literal_calls, literal_cutoffs
 from rinn.errors import InputError
-from rinn.genomics.tci.calls import call_drivers, select_features
-from rinn.genomics.tci.drivers import find_drivers
+from rinn.genomics.tci.calls import call_drivers, find_drivers, select_features
 from rinn.genomics.tci.events import as_events
 from rinn.genomics.tci.inference import Causes, infer_causes
 from rinn.genomics.tci.null import find_cutoffs, permute_events, read_cutoffs

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from rinn.errors import InputError
-from rinn.genomics.tci.events import as_events, fingerprint_events, load_events
-from rinn.genomics.tci.labels import load_labels
+from rinn.genomics.tci.events import as_events, fingerprint_events, load_events, load_labels
 from rinn.genomics.tci.prior import load_prior, make_prior
 
 

@@ -4,8 +4,8 @@ import pytest
 from literal_tci import literal_frequency_weights, literal_tci
 from rinn.genomics.tci.events import as_events
 from rinn.genomics.tci.inference import infer_causes
-from rinn.genomics.tci.marginals import MarginalTable, log_marginal
 from rinn.genomics.tci.prior import make_prior
+from rinn.genomics.tci.scores import MarginalTable, log_marginal
 
 
 def draw(seed, tumours=40, sgas=7, degs=5, tissues=0):

@@ -5,7 +5,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from rinn.genomics.tci.drivers import find_drivers
+from rinn.genomics.tci.calls import find_drivers
 from rinn.genomics.tci.events import as_events
 from rinn.genomics.tci.null import permute_events
 from rinn.genomics.tci.settings import TciSettings

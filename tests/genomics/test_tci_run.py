@@ -8,8 +8,7 @@ import rinn.genomics.tci.null
 from rinn.cli import run
 from rinn.data.align import load_data
 from rinn.errors import InputError
-from rinn.genomics.tci.run import load_tci
-from rinn.genomics.tci.writing import pack_causes
+from rinn.genomics.tci.run import load_tci, pack_causes
 
 FILES = {
     ".rinn.lock",

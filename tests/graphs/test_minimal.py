@@ -2,7 +2,7 @@ import networkx as nx
 import pytest
 
 from rinn.graphs.minimal import count_tries, find_smaller, is_minimal
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 ROLES = {"x": "input", "h": "latent", "y": "output"}
 

@@ -11,9 +11,8 @@ from scipy import stats
 from rinn.errors import InputError
 from rinn.graphs.assumptions import MOST_TRIES, check_assumptions
 from rinn.graphs.basics import by_role, collapse
-from rinn.graphs.equality import equal_graphs
+from rinn.graphs.compare import equal_graphs
 from rinn.graphs.minimal import count_tries
-from rinn.graphs.modified import modify_graph
 from rinn.graphs.separation import (
     Statement,
     check_faithfulness,
@@ -21,9 +20,9 @@ from rinn.graphs.separation import (
     is_separated,
     list_statements,
 )
-from rinn.graphs.theory import explain_latents, signature_classes
+from rinn.graphs.theory import explain_latents, modify_graph, signature_classes
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 from rinn.structure.check import compare_with_data
 from tiny_graphs import graphs, make_graph, same
 

@@ -8,7 +8,7 @@ import pytest
 from fake_cells import FakeRuns, make_cell, make_cells, vary_cell
 from rich.console import Console
 
-from rinn.cli.show_paper import show_comparison
+from rinn.cli.show import show_comparison
 from rinn.paper.cells import DATASETS, STRATEGIES, Cell, Job
 from rinn.paper.notes import ORACLE, PROTOCOL, say_setup, say_spreads, say_time
 from rinn.paper.page import write_page

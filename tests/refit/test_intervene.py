@@ -17,8 +17,7 @@ from scipy.special import expit
 from linear_run import EDGES, INPUTS, make_model, make_table, write_linear_run
 from rinn.errors import InputError
 from rinn.refit.activity import find_activity
-from rinn.refit.cutting import cut_edges
-from rinn.refit.intervene import predict_do
+from rinn.refit.intervene import cut_edges, predict_do
 from rinn.refit.model import run_model
 from rinn.runs.model import load_model
 

@@ -7,9 +7,9 @@ import pytest
 from rinn.cli import run
 from rinn.errors import InputError
 from rinn.paper.figure import ALL_FIGURES
+from rinn.report.figures.canvas import encode_figure, save_figure
 from rinn.report.figures.folders import FIGURES
 from rinn.report.figures.graph import plot_graph
-from rinn.report.figures.saving import encode_figure, save_figure
 from tiny_graphs import make_graph
 
 GRAPH = make_graph([("x0", "h"), ("h", "y0"), ("h", "y1")])

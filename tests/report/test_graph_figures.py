@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role
 from rinn.graphs.compare import score_graph
+from rinn.report.figures.canvas import encode_figure
 from rinn.report.figures.comparison import comparison_info, plot_comparison
 from rinn.report.figures.graph import graph_info, plot_graph
 from rinn.report.figures.layers import layer_nodes
 from rinn.report.figures.ordering import count_crossings, order_columns
 from rinn.report.figures.patterns import patterns_info, plot_patterns
-from rinn.report.figures.saving import encode_figure
 from tiny_graphs import graphs, make_graph, paper_truth
 
 CHAIN = [("x0", "h"), ("h", "y0"), ("h", "y1")]
@@ -288,7 +288,7 @@ def test_every_process_draws_the_same_figure():
     found = nx.relabel_nodes(paper_truth(), {"24": "L1"})
     script = (
         "import hashlib, networkx as nx\n"
-        "from rinn.report.figures.saving import encode_figure\n"
+        "from rinn.report.figures.canvas import encode_figure\n"
         "from rinn.report.figures.comparison import plot_comparison\n"
         "from rinn.report.figures.graph import plot_graph\n"
         "from tiny_graphs import paper_truth\n"

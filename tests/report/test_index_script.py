@@ -12,8 +12,7 @@ from importlib import resources
 
 import pytest
 
-from rinn.report.index import read_card
-from rinn.report.index_page import write_index
+from rinn.report.index import read_card, write_index
 from run_folders import write_run
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -9,13 +9,11 @@ from rinn.graphs.protocol import score_hidden, truth_patterns
 from rinn.nets.maps import NetMaps, map_net
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.nets.selection import average_splits, select_nearest
-from rinn.report.figures.architecture import architecture_info
-from rinn.report.figures.architecturesheet import plot_architecture
+from rinn.report.figures.architecture import architecture_info, plot_architecture
+from rinn.report.figures.canvas import encode_figure
 from rinn.report.figures.curves import curves_info, plot_curves
-from rinn.report.figures.saving import encode_figure
 from rinn.report.figures.selection import plot_selection, selection_info
-from rinn.report.figures.strips import strips_info
-from rinn.report.figures.stripsheet import plot_strips
+from rinn.report.figures.strips import plot_strips, strips_info
 from tiny_graphs import PAPER_LATENTS, make_graph, paper_truth
 
 INPUTS, OUTPUTS = [f"x{i}" for i in range(16)], [f"y{i}" for i in range(16)]

@@ -23,20 +23,24 @@ from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
 from rinn.report.html.answer import answer_info
 from rinn.report.html.chance import steps_info
-from rinn.report.html.graphdrawing import draw_graph
-from rinn.report.html.heatmaps import describe_effects, draw_effects, draw_layer
+from rinn.report.html.charts import (
+    describe_effects,
+    draw_effects,
+    draw_layer,
+    draw_scatter,
+    scatter_info,
+)
+from rinn.report.html.graph import draw_graph
 from rinn.report.html.latents import latent_effects, say_units
 from rinn.report.html.layout import layout_info
 from rinn.report.html.markup import Markup, element, escape, list_names
 from rinn.report.html.networks import describe_net
-from rinn.report.html.page import write_report
+from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import net_info, payload_info
-from rinn.report.html.scatter import draw_scatter, scatter_info
-from rinn.report.html.sections import list_sections
 from rinn.report.html.truth import compare_info
 from rinn.runs.check import check_file
 from rinn.runs.read import add_weaker, load_contents
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 HOSTILE = [
     "<script>alert(1)</script>",

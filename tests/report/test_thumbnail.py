@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 import networkx as nx
 import pytest
 
-from rinn.report.thumbnail import HEIGHT, MOST_EDGES, WIDTH, draw_thumbnail
+from rinn.report.index import HEIGHT, MOST_EDGES, WIDTH, draw_thumbnail
 from run_folders import fork_graph
 
 

@@ -11,7 +11,7 @@ from rinn.errors import InputError
 from rinn.graphs.files import encode_json, write_graph
 from rinn.runs.check import check_causality, check_file
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 from tiny_graphs import make_graph, same
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from linear_run import FIRST, INPUTS, LATENTS, OUTPUTS, make_model, write_linear_run
 from rinn.errors import InputError
-from rinn.runs.model import load_model
-from rinn.runs.parameters import load_models, read_model
+from rinn.runs.model import load_model, load_models, read_model
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from rinn.data.kinds import find_kinds
 from rinn.errors import InputError
 from rinn.graphs.files import load_graph
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 from rinn.simulate.writing import write_simulation
 
 IDS = [f"TCGA-{number:03d}" for number in range(120)]

@@ -4,8 +4,7 @@ import pytest
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, reach
 from rinn.simulate.curved import CURVES, SHAPES, sample_curved, sample_mixed
-from rinn.simulate.graphs import make_random_graph
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import make_random_graph, paper_graph
 
 
 def correlate(x, y):

@@ -10,7 +10,7 @@ import pytest
 
 from rinn.errors import InputError
 from rinn.simulate.datasets import ALIASES, DATASETS, make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 each = pytest.mark.parametrize("name", DATASETS)
 

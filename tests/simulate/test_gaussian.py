@@ -4,7 +4,7 @@ import pytest
 
 from rinn.errors import InputError
 from rinn.simulate.gaussian import sample_gaussian
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 
 def chain():

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from rinn.errors import InputError
+from rinn.simulate.graphs import paper_graph
 from rinn.simulate.logic import evaluate, sample_logic, sample_or
-from rinn.simulate.paper import paper_graph
 
 
 def star(parents):

@@ -3,8 +3,8 @@ import pytest
 
 from rinn.errors import InputError
 from rinn.graphs.basics import lay_out
+from rinn.simulate.graphs import paper_graph
 from rinn.simulate.matrix import propagate_interventions, sample_matrix
-from rinn.simulate.paper import paper_graph
 
 RESTING = np.array([2, 1, 3, 3, 1, 2, 2, 3, 2, 1, 2, 1, 1, 2, 1, 2])
 SQUARE = [2, 3, 6, 7]

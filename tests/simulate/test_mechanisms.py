@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rinn.simulate.graphs import make_random_graph
+from rinn.simulate.graphs import make_random_graph, paper_graph
 from rinn.simulate.mechanisms import MECHANISMS, defaults_of
-from rinn.simulate.paper import paper_graph
 
 each = pytest.mark.parametrize("name", MECHANISMS)
 

@@ -1,6 +1,6 @@
 import networkx as nx
 
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 
 def reached(graph, node):

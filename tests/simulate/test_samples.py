@@ -3,7 +3,7 @@ import pytest
 
 from rinn.errors import InputError
 from rinn.graphs.basics import lay_out
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 
 
 def test_parents_come_first_and_columns_keep_the_graph_order():

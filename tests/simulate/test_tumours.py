@@ -9,7 +9,7 @@ import pytest
 from rinn.errors import InputError
 from rinn.graphs.files import load_graph
 from rinn.simulate.datasets import ALIASES, make_dataset
-from rinn.simulate.paper import paper_graph
+from rinn.simulate.graphs import paper_graph
 from rinn.simulate.population import BURDENS, SHARES
 from rinn.simulate.tumours import sample_tumours
 from rinn.simulate.writing import write_simulation

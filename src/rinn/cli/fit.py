@@ -223,7 +223,7 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Make the paper's Tables 1, 2 and 3 anew, beside the published figures."""
-    from rinn.cli.show_paper import show_comparison
+    from rinn.cli.show import show_comparison
     from rinn.paper.reproduce import reproduce as run_grid
 
     comparison = run_grid(

@@ -123,7 +123,7 @@ def prepare(
     quiet: Quiet = False,
 ) -> None:
     """Make X, Y and covariates that `rinn fit` takes from mutations, copy number, expression."""
-    from rinn.cli.show_prepare import list_words
+    from rinn.cli.show import list_words
     from rinn.genomics.prepare.run import prepare as run
     from rinn.genomics.prepare.settings import PrepareSettings, Sources
 

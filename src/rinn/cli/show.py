@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rinn.files import read_table
+from rinn.genomics.prepare.run import Preparation
+from rinn.genomics.tci.run import TciResult
 from rinn.graphs.assumptions import DataComparison, PairTest
 from rinn.graphs.basics import by_role
+from rinn.paper.cells import DATASETS, STRATEGIES
+from rinn.paper.notes import say_setup, say_time
+from rinn.paper.tables import BETTER, WORSE, Comparison, Figure
+from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
 from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS
 
 MOST_NAMES = 12
 MOST_PAIRS = 10
 _STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
+
+MOST_ROWS = 15
+
+STYLES = {BETTER: "bold blue", WORSE: "yellow"}
+KEY = (
+    "Ours, then the difference from the paper's figure; with spreads and the paper's own figures "
+    "in the files. Tables 1 and 2: thresholds chosen with sight of the truth, as in the paper, so "
+    "not what a user gets."
+)
 
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
@@ -190,3 +209,114 @@ def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> No
         )
     if len(pairs) > MOST_PAIRS:
         _say(console, f"  and {len(pairs) - MOST_PAIRS} more")
+
+
+def list_words(found: Preparation) -> list[str]:
+    """Write the accounts of files and steps, the warnings, and what to do next.
+
+    Args:
+        found: what `prepare` returned.
+
+    Returns:
+        Lines of plain text.
+    """
+    words = [str(account) for account in found.prepared.accounts] if found.prepared else []
+    summary = found.manifest["summary"]
+    sizes = (
+        f"{summary['tumours']:,} tumours, {summary['inputs']:,} inputs, "
+        f"{summary['outputs']:,} outputs"
+    )
+    tissues = summary["tissues"]
+    if len(tissues) > 1:
+        sizes += f", {len(tissues):,} tissues"
+    words += summary["warnings"]
+    words.append(f"{'wrote' if found.prepared else 'made before:'} {found.folder}: {sizes}")
+    words.append(f"open {found.folder / 'summary.html'}")
+    more = f" --covariates {found.folder / 'covariates.csv'}" if summary["covariates"] else ""
+    folder = found.folder
+    words.append(f"next: rinn fit {folder / 'x.csv'} {folder / 'y.csv'}{more} --out run")
+    return words
+
+
+def show_tci(result: TciResult, console: Console) -> None:
+    """Print what was found, and the drivers that are called most often."""
+    summary = result.summary
+    tissues = f", {summary['tissues']} tissues" if summary["tissues"] else ""
+    for line in (
+        f"{summary['tumours']} tumours, {summary['sgas']} SGAs, {summary['degs']} DEGs{tissues}",
+        f"{summary['explained']} DEGs in tumours explained, "
+        f"{100 * summary['unknown_share']:.1f} % of them best by no measured SGA",
+        f"{summary['calls']} drivers called in {summary['tumours_with_calls']} tumours; "
+        f"{summary['drivers']} SGAs are drivers overall, with {summary['targets']} targets",
+        f"kept {summary['selected_sgas']} SGAs and {summary['selected_degs']} DEGs",
+    ):
+        console.print(line, highlight=False, soft_wrap=True)
+    if summary["cutoff_of_one"]:
+        console.print(
+            f"{summary['cutoff_of_one']} SGAs that are not rare have the cut-off 1, as those that "
+            f"permuted Y never puts on top: more --permutations or a lower --most-cutoff lets them "
+            f"be called",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if summary["drivers"]:
+        console.print(_list_drivers(result.folder, summary["drivers"]))
+
+
+def _list_drivers(folder: Path, count: int) -> Table:
+    rows = read_table(folder / "drivers.csv", dtype={"sga": str})
+    shown = f", the first {MOST_ROWS} of {count}" if count > MOST_ROWS else ""
+    table = Table(title=f"Drivers overall{shown}", title_justify="left")
+    for column in ("SGA", "carriers", "called in", "rate", "cut-off"):
+        table.add_column(column, justify="left" if column == "SGA" else "right")
+    for row in rows.head(min(count, MOST_ROWS)).itertuples():
+        table.add_row(
+            escape(str(row.sga)),
+            str(row.carriers),
+            str(row.called),
+            f"{row.rate:.2f}",
+            f"{row.cutoff:.3f}",
+        )
+    return table
+
+
+def show_comparison(comparison: Comparison, console: Console) -> None:
+    """Print every table, and below them what they come to."""
+    for table in comparison.tables:
+        console.print(_draw_table(table))
+    console.print(KEY, style="dim", highlight=False)
+    lines = [_say_cost(comparison), say_setup(comparison), f"{comparison.state}."]
+    for line in (*lines, *(f"{line}." for line in comparison.summary)):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _draw_table(table: Results) -> Table:
+    grid = Table(
+        title=table.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
+        collapse_padding=True,
+    )  # fmt: skip
+    grid.add_column("data", no_wrap=True)
+    for measure in table.measures:
+        grid.add_column(measure.label, no_wrap=True)
+    for dataset, rows in groupby(table.rows, key=lambda row: row.dataset):
+        grid.add_row(DATASETS[dataset], style="dim")
+        for row in rows:
+            grid.add_row(f"  {STRATEGIES[row.strategy]}", *map(_write_figure, row.figures))
+    return grid
+
+
+def _write_figure(figure: Figure) -> str:
+    if figure.ours is None:
+        return figure.missing
+    ours = f"{figure.ours:,.{figure.measure.digits}f}"
+    if figure.difference is None:
+        return ours
+    style = STYLES.get(figure.verdict or "", "default")
+    return f"{ours} [{style}]{figure.say_difference()}[/]"
+
+
+def _say_cost(comparison: Comparison) -> str:
+    seconds = sum(cell.seconds for cell in comparison.cells)
+    networks = sum(cell.networks for cell in comparison.cells)
+    devices = ", ".join(dict.fromkeys(cell.device for cell in comparison.cells)) or "no device"
+    return f"{networks:,} networks in {say_time(seconds)} on {devices}."

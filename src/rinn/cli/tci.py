@@ -81,7 +81,7 @@ def tci(
     quiet: Quiet = False,
 ) -> None:
     """Find which alteration caused which expression change in each tumour; call the drivers."""
-    from rinn.cli.show_tci import show_tci
+    from rinn.cli.show import show_tci
     from rinn.genomics.tci.run import run_tci
     from rinn.genomics.tci.settings import TciSettings
 

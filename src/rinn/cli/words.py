@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rinn.data.cells import parse_cell
 from rinn.errors import InputError, quote, suggest
+from rinn.refit.intervene import WORDS, Value
 from rinn.refit.samples import MOST_LISTED, RunModel
-from rinn.refit.values import WORDS, Value
 
 
 def read_settings(

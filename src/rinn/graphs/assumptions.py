@@ -10,8 +10,7 @@ import numpy as np
 
 from rinn.graphs.basics import by_role, check_acyclic, collapse, find_ancestors
 from rinn.graphs.minimal import count_tries, find_smaller
-from rinn.graphs.modified import above, below, modify_graph
-from rinn.graphs.theory import MOST_NAMES, explain_latents, join_names
+from rinn.graphs.theory import MOST_NAMES, above, below, explain_latents, join_names, modify_graph
 
 Status = Literal["holds", "broken", "doubtful", "open"]
 Verdict = tuple[Status, str]
@@ -122,7 +121,7 @@ def check_assumptions(
         InputError: the graph is not directed, has a cycle, or a node without a role.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> [one.name for one in check_assumptions(paper_graph()) if one.status != "open"]
         ['A1', 'A8']
     """

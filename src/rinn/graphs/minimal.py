@@ -47,7 +47,7 @@ def is_minimal(graph: nx.DiGraph) -> bool:
         InputError: the graph has a cycle, or a node without a role.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> is_minimal(paper_graph())
         False
     """
@@ -67,7 +67,7 @@ def count_tries(graph: nx.DiGraph) -> int:
         InputError: the graph has a cycle, or a node without a role.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> count_tries(paper_graph())
         2385
     """
@@ -94,7 +94,7 @@ def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None
         InputError: the graph has a cycle, or a node without a role.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> find_smaller(paper_graph())
         'h16 and h20 reach the same outputs'
     """

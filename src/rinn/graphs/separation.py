@@ -16,7 +16,7 @@ import networkx as nx
 
 from rinn.errors import InputError, quote
 from rinn.graphs.basics import by_role, check_acyclic
-from rinn.graphs.modified import above
+from rinn.graphs.theory import above
 
 MOST_STATEMENTS = 200_000
 
@@ -47,7 +47,7 @@ def is_separated(graph: nx.DiGraph, x: str, y: str, given: Iterable[str] = ()) -
         InputError: the graph is not acyclic with roles, or a name is not what it must be.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> graph = paper_graph()
         >>> is_separated(graph, "x0", "y1"), is_separated(graph, "x0", "y1", ["y0"])
         (True, False)
@@ -71,7 +71,7 @@ def list_statements(graph: nx.DiGraph, most_given: int = 0) -> tuple[Statement, 
             be more than 200,000 statements.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> statements = list_statements(paper_graph())
         >>> len(statements), sum(not statement.independent for statement in statements)
         (256, 113)
@@ -139,7 +139,7 @@ def check_faithfulness(graph: nx.DiGraph, statements: Iterable[Statement]) -> tu
         InputError: the graph is not acyclic with roles, or a statement names other nodes.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> check_faithfulness(paper_graph(), [Statement("x0", "y0"), Statement("x0", "y1")])
         (Statement(x='x0', y='y0', given=frozenset(), independent=True),)
     """
@@ -165,7 +165,7 @@ def answer_statements(graph: nx.DiGraph, statements: Sequence[Statement]) -> dic
         InputError: the graph is not acyclic with roles, or a statement names other nodes.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> list(answer_statements(paper_graph(), [Statement("x0", "y1")]).values())
         [True]
     """

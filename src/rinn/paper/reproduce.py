@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from rinn.config import MOST_TRIALS, check_number
+from rinn.config import MOST_SAMPLES, MOST_TRIALS, check_number
 from rinn.errors import InputError, TrainingError, suggest
 from rinn.nets.devices import find_devices
 from rinn.paper.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup
@@ -19,7 +19,6 @@ from rinn.paper.progress import GridProgress
 from rinn.paper.tables import Comparison, compare
 from rinn.paper.writing import write_tables
 from rinn.runs.terminal import Terminal
-from rinn.simulate.checks import MOST_SAMPLES
 from rinn.simulate.datasets import ALIASES
 
 BUDGETS = ("quick", "paper")

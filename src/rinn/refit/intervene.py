@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,22 @@ from jaxtyping import Float
 
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.predict import predict_net
-from rinn.refit.cutting import cut_edges
-from rinn.refit.model import GraphModel, Values, run_changed, run_model
-from rinn.refit.offsets import CovariateSource
-from rinn.refit.samples import MOST_LISTED, RunModel, Samples, Source, take_samples
-from rinn.refit.values import Value, find_values
+from rinn.refit.model import GraphModel, NodeFunction, Values, run_changed, run_model
+from rinn.refit.samples import (
+    MOST_LISTED,
+    CovariateSource,
+    Range,
+    RunModel,
+    Samples,
+    Source,
+    take_samples,
+)
 
 Edge = tuple[str, str]
+
+WORDS = ("low", "mean", "high")
+
+Value = float | str
 
 
 @dataclass(frozen=True)
@@ -277,3 +286,89 @@ def _ask_free(
 
 def _find_spread(each: Float[np.ndarray, "model output"]) -> Float[np.ndarray, " output"]:
     return each.std(axis=0, ddof=1) if len(each) > 1 else np.full(each.shape[1], np.nan)
+
+
+def cut_edges(
+    model: GraphModel, edges: Sequence[tuple[str, str]], means: Mapping[str, float]
+) -> GraphModel:
+    """Take edges out of a model: their targets see their sources at a mean for good.
+
+    Args:
+        model: the functions.
+        edges: which.
+        means: of sources, in the model's units; 0 where there is none, the mean of every latent.
+
+    Returns:
+        A model without these edges.
+
+    Example:
+        >>> none = np.zeros(0)
+        >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
+        >>> model = GraphModel(("x",), ("y",), {"y": double})
+        >>> cut_edges(model, [("x", "y")], {"x": 0.5}).predict(np.array([[1.0, 3.0]]))
+        array([[1., 1.]])
+    """
+    functions = dict(model.functions)
+    for source, target in edges:
+        own = functions[target]
+        place, mean = own.parents.index(source), means.get(source, 0.0)
+        functions[target] = NodeFunction(
+            parents=(*own.parents[:place], *own.parents[place + 1 :]),
+            bias=own.bias + float(own.weights[place]) * mean,
+            weights=np.delete(own.weights, place),
+            curve=own.curve,
+            hidden=np.delete(own.hidden, place, axis=1),
+            hidden_bias=own.hidden_bias + own.hidden[:, place] * mean,
+        )
+    return replace(model, functions=functions)
+
+
+def find_values(
+    model: RunModel, inputs: Mapping[str, Value], latents: Mapping[str, Value]
+) -> tuple[dict[str, float], list[str]]:
+    """Turn words into numbers, and say which values the data never had.
+
+    Args:
+        model: knows the ranges of the run's data.
+        inputs: numbers, or one of `WORDS`.
+        latents: the same.
+
+    Returns:
+        Values in the user's units by name, and sentences of caution.
+
+    Raises:
+        InputError: a value is neither a finite number nor a word that the run can fill in.
+    """
+    values, cautions = {}, []
+    for name, wanted in {**inputs, **latents}.items():
+        known = model.ranges.get(name)
+        value = values[name] = _read_value(name, wanted, known)
+        if known is None:
+            continue
+        if not known.holds(value):
+            cautions.append(
+                f"{quote(name)} = {value:g} lies outside the run's data, where it goes from "
+                f"{known.least:.4g} to {known.most:.4g}: the networks only guess there"
+            )
+        elif known.binary and value not in (0, 1):
+            cautions.append(f"{quote(name)} = {value:g}, but in the run's data it is 0 or 1 only")
+    return values, cautions
+
+
+def _read_value(name: str, wanted: Value, known: Range | None) -> float:
+    if isinstance(wanted, str):
+        if wanted not in WORDS:
+            raise InputError(
+                f"the value of {quote(name)} must be a number, or low, mean or high, got "
+                f"{quote(wanted)}"
+            )
+        if known is None:
+            raise InputError(
+                f"the value of {quote(name)} must be a number, got {wanted!r}: this run folder "
+                f"does not hold its range; make the run again, or give a number"
+            )
+        return {"low": known.low, "mean": known.mean, "high": known.high}[wanted]
+    value = float(wanted)
+    if not np.isfinite(value):
+        raise InputError(f"the value of {quote(name)} must be finite, got {value}")
+    return value

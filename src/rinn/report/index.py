@@ -1,25 +1,48 @@
-"""What the index says of a run: read from its folder, whatever state that is in."""
+"""The index of runs as one HTML page: what each folder holds, whatever state it is in."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
 from rinn.errors import InputError
-from rinn.graphs.basics import by_role
+from rinn.graphs.basics import ROLES, by_role
 from rinn.graphs.files import load_graph
-from rinn.report.places import MANIFEST, REPORT, Parts, open_file
-from rinn.report.thumbnail import draw_thumbnail
+from rinn.graphs.layout import place_nodes
+from rinn.report.places import MANIFEST, REPORT, Parts, open_file, write_address
 from rinn.runs.sentences import LOSS_WORDS
 
 MOST_BYTES = 64_000_000
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
+
+WIDTH, HEIGHT, MARGIN = 280.0, 170.0, 12.0
+MOST_EDGES = 400
+LARGEST_DOT, SMALLEST_DOT = 9.0, 1.5
+
+SORTS = (
+    ("created", "date, newest first", "descending"),
+    ("name", "name", "ascending"),
+    ("dataset", "dataset", "ascending"),
+    ("strategy", "strategy", "ascending"),
+    ("latents", "latents, most first", "descending"),
+    ("edges", "edges, most first", "descending"),
+    ("latents-f1", "latents F1, best first", "descending"),
+    ("edges-f1", "edges F1, best first", "descending"),
+)
+WIDE = ("test", "dataset", "size")
+LEGEND = (
+    '<p class="note">Squares are inputs (left) and outputs (right), dots are latents. '
+    '<span class="key plus"></span>raises <span class="key minus"></span>lowers '
+    '<span class="key plain"></span>sign not known. F1 is against a known truth.</p>'
+)
 
 
 @dataclass(frozen=True)
@@ -175,3 +198,192 @@ class CardBox:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_mode
+
+
+def draw_thumbnail(graph: nx.DiGraph) -> str:
+    """Draw a graph as inline SVG without names.
+
+    Inputs and outputs are squares, latents dots; edges are drawn in the classes `plus`, `minus`
+    and `plain` (no weight). Of very many edges the most frequent are drawn.
+
+    Args:
+        graph: an acyclic graph with roles.
+
+    Returns:
+        An svg element; its label says how much there is of everything.
+
+    Example:
+        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
+        >>> nx.set_node_attributes(graph, {"x": "input", "h": "latent", "y": "output"}, "role")
+        >>> '<path class="latent" stroke-width="9" d="M140 85h0"/>' in draw_thumbnail(graph)
+        True
+    """
+    places = _fit(place_nodes(graph))
+    counts = {role: len(by_role(graph, role)) for role in ROLES}
+    dot = HEIGHT / max(1, *counts.values()) * 0.6
+    dot = round(min(LARGEST_DOT, max(SMALLEST_DOT, dot)), 1)
+    edges = _draw_edges(graph, places)
+    nodes = "".join(
+        f'<path class="{role}" stroke-width="{dot:g}" d="{_dots(by_role(graph, role), places)}"/>'
+        for role in ROLES
+        if counts[role]
+    )
+    label = escape(_label(counts, graph.number_of_edges()))
+    return (
+        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{label}">'
+        f"{edges}{nodes}</svg>"
+    )
+
+
+def _fit(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Spread the columns over the width, and the nodes of each over the height."""
+    columns: dict[float, list[tuple[float, str]]] = defaultdict(list)
+    for node, (x, y) in places.items():
+        columns[x].append((y, node))
+    wide, high = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
+    found = {}
+    for number, x in enumerate(sorted(columns)):
+        share = number / (len(columns) - 1) if len(columns) > 1 else 0.5
+        for place, (_, node) in enumerate(sorted(columns[x])):
+            down = (place + 0.5) / len(columns[x])
+            found[node] = round(MARGIN + share * wide, 1), round(MARGIN + down * high, 1)
+    return found
+
+
+def _draw_edges(graph: nx.DiGraph, places: dict[str, tuple[float, float]]) -> str:
+    """One path for each sign; the thinner, the more edges there are."""
+    ranked = sorted(graph.edges(data=True), key=lambda edge: -_number(edge[2].get("frequency"), 1))
+    drawn = ranked[:MOST_EDGES]
+    width = round(min(1.4, max(0.3, 60 / max(1, len(drawn)))), 2)
+    lines: dict[str, list[str]] = {"plain": [], "minus": [], "plus": []}
+    for source, target, about in drawn:
+        weight = _number(about.get("weight"), 0)
+        kind = "plus" if weight > 0 else "minus" if weight < 0 else "plain"
+        (x, y), (to_x, to_y) = places[source], places[target]
+        lines[kind].append(f"M{x:g} {y:g}L{to_x:g} {to_y:g}")
+    return "".join(
+        f'<path class="{kind}" stroke-width="{width:g}" d="{"".join(parts)}"/>'
+        for kind, parts in lines.items()
+        if parts
+    )
+
+
+def _number(value: object, otherwise: float) -> float:
+    return float(value) if isinstance(value, int | float) else otherwise
+
+
+def _dots(nodes: Iterable[str], places: dict[str, tuple[float, float]]) -> str:
+    """Lines without length: their caps are the dots."""
+    return "".join(f"M{places[node][0]:g} {places[node][1]:g}h0" for node in nodes)
+
+
+def _label(counts: dict[str, int], edges: int) -> str:
+    words = [f"{number} {role}{'' if number == 1 else 's'}" for role, number in counts.items()]
+    more = f", of which the {MOST_EDGES} most frequent are drawn" if edges > MOST_EDGES else ""
+    return f"Graph of {', '.join(words)} and {edges} edge{'' if edges == 1 else 's'}{more}"
+
+
+def write_index(title: str, cards: Sequence[Card]) -> str:
+    """Write the page that shows many runs side by side.
+
+    Args:
+        title: the name of the folder.
+        cards: one for each run.
+
+    Returns:
+        HTML; every name is escaped.
+    """
+    body = "".join(_write_card(card) for card in sorted(cards, key=_by_date, reverse=True))
+    count = f"{len(cards)} run{'' if len(cards) == 1 else 's'}"
+    empty = "" if cards else "<p>No run here yet: <code>rinn fit</code> writes them with --out.</p>"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Runs in {escape(title)}</title>"
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/asset/style.css">'
+        '<script src="/asset/index.js" defer></script></head><body>'
+        f"<header><h1>Runs in <bdi>{escape(title)}</bdi></h1>"
+        f"{_write_tools(cards) if cards else ''}"
+        f'<p id="count" role="status">{count}</p>{LEGEND if cards else ""}</header>'
+        f'<main>{empty}<ul id="runs">{body}</ul></main>'
+        "</body></html>\n"
+    )
+
+
+def _by_date(card: Card) -> tuple[str, str]:
+    return card.created, card.name
+
+
+def _write_tools(cards: Sequence[Card]) -> str:
+    """The controls, which only the script brings to life; without it they stay hidden."""
+    strategies = sorted({card.strategy for card in cards if card.strategy})
+    options = "".join(f"<option>{escape(name)}</option>" for name in strategies)
+    sorts = "".join(
+        f'<option value="{key}" data-way="{way}">{words}</option>' for key, words, way in SORTS
+    )
+    return (
+        '<form id="tools" hidden>'
+        '<label>Filter <input id="filter" type="search" autocomplete="off" '
+        'placeholder="name, dataset, strategy"></label>'
+        f'<label>Strategy <select id="strategy"><option value="">all</option>{options}</select>'
+        f'</label><label>Sort by <select id="sort">{sorts}</select></label></form>'
+    )
+
+
+def _write_card(card: Card) -> str:
+    name = f"<bdi>{escape(card.name)}</bdi>"
+    if card.has_report:
+        name = f'<a href="{escape(write_address((*card.parts, REPORT)))}">{name}</a>'
+    picture = f'<div class="picture">{card.thumbnail}</div>' if card.thumbnail else ""
+    problem = f'<p class="problem">{escape(card.problem)}</p>' if card.problem else ""
+    facts = "".join(
+        f'<div class="{"wide" if word in WIDE else "narrow"}"><dt>{word}</dt>'
+        f"<dd><bdi>{escape(value)}</bdi></dd></div>"
+        for word, value in _facts(card)
+        if value
+    )
+    return (
+        f"<li {_write_keys(card)}><article><h2>{name}</h2>{problem}{picture}"
+        f"<dl>{facts}</dl></article></li>"
+    )
+
+
+def _facts(card: Card) -> list[tuple[str, str]]:
+    return [
+        ("latents", _count(card.latents)),
+        ("edges", _count(card.edges)),
+        ("latents F1", _share(card.latents_f1)),
+        ("edges F1", _share(card.edges_f1)),
+        ("test", card.test),
+        ("dataset", card.dataset),
+        ("size", card.size),
+        ("strategy", card.strategy),
+        ("networks", _count(card.networks or None)),
+        ("date", card.created.replace("T", " ")),
+        ("time", "" if card.seconds is None else f"{card.seconds:.0f} s"),
+    ]
+
+
+def _write_keys(card: Card) -> str:
+    """What the script sorts and filters by."""
+    keys: dict[str, object] = {
+        "name": card.name,
+        "dataset": card.dataset,
+        "strategy": card.strategy,
+        "created": card.created,
+        "latents": card.latents,
+        "edges": card.edges,
+        "latents-f1": card.latents_f1,
+        "edges-f1": card.edges_f1,
+    }
+    return " ".join(
+        f'data-{key}="{escape("" if value is None else str(value))}"' for key, value in keys.items()
+    )
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _share(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
-from rinn.report.index import CardBox
-from rinn.report.index_page import write_index
+from rinn.report.index import CardBox, write_index
 from rinn.report.places import (
     HTML,
     REPORT,

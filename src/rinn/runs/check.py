@@ -15,8 +15,13 @@ from rinn.errors import InputError
 from rinn.graphs.assumptions import Assumption, DataComparison, check_assumptions
 from rinn.graphs.basics import ROLES, by_role
 from rinn.graphs.files import load_acyclic
-from rinn.graphs.modified import modify_graph
-from rinn.graphs.theory import LatentFinding, SignatureClass, explain_latents, signature_classes
+from rinn.graphs.theory import (
+    LatentFinding,
+    SignatureClass,
+    explain_latents,
+    modify_graph,
+    signature_classes,
+)
 from rinn.structure.check import compare_data
 
 
@@ -78,7 +83,7 @@ def check_file(
     Example:
         >>> import tempfile
         >>> from rinn.graphs.files import write_graph
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_graph(paper_graph(), f"{folder}/truth.json")
         ...     result = check_file(f"{folder}/truth.json")
@@ -128,7 +133,7 @@ def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
             not fit it.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> result = check_causality(paper_graph())
         >>> len(result.latents), len(result.classes)
         (9, 7)

@@ -8,11 +8,11 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from rinn.config import check_count
 from rinn.data.align import pair_tables
 from rinn.data.cells import is_id_header
 from rinn.data.tables import Table, load_table, make_table
 from rinn.errors import InputError, quote, quote_some
-from rinn.simulate.checks import check_count
 from rinn.simulate.samples import Tumours
 
 Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray

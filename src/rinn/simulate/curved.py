@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from rinn.config import check_count, check_range, check_share
 from rinn.graphs.basics import Layout, lay_out
-from rinn.simulate.checks import check_count, check_range, check_share
 from rinn.simulate.gaussian import draw_equations
 from rinn.simulate.samples import Sampled, draw_normals, draw_rows
 
@@ -71,7 +71,7 @@ def sample_curved(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_curved(np.random.default_rng(0), paper_graph(), 10)
         >>> sampled.graph["x0"]["h16"]["shape"] in CURVES
         True
@@ -111,7 +111,7 @@ def sample_mixed(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_mixed(np.random.default_rng(0), paper_graph(), 10)
         >>> sum("threshold" in sampled.graph.nodes[f"y{i}"] for i in range(16))
         8

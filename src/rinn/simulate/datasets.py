@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rinn.config import MOST_SAMPLES, check_count
 from rinn.errors import InputError, suggest
-from rinn.simulate.checks import MOST_SAMPLES, check_count
 from rinn.simulate.mechanisms import Maker, make_random, on_paper_graph
 from rinn.simulate.samples import Simulation, Tumours
 from rinn.simulate.tumours import beside_tumours

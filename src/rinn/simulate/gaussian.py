@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from rinn.config import check_count, check_range, check_share
 from rinn.graphs.basics import lay_out
-from rinn.simulate.checks import check_count, check_range, check_share
 from rinn.simulate.samples import Sampled, draw_normals, draw_rows
 
 
@@ -43,7 +43,7 @@ def sample_gaussian(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_gaussian(np.random.default_rng(0), paper_graph(), 10)
         >>> sampled.y.shape, 0.5 <= abs(sampled.graph["x0"]["h16"]["weight"]) <= 1.5
         ((10, 16), True)

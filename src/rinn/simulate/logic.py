@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from rinn.config import check_choices, check_count, check_share
 from rinn.graphs.basics import Layout, lay_out
-from rinn.simulate.checks import check_choices, check_count, check_share
 from rinn.simulate.samples import Sampled, draw_lots, draw_rows
 
 OPERATORS = ("and", "or", "xor")
@@ -73,7 +73,7 @@ def sample_or(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sample_or(np.random.default_rng(0), paper_graph(), 10).y.shape
         (10, 16)
     """
@@ -137,7 +137,7 @@ def sample_logic(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_logic(np.random.default_rng(0), paper_graph(), 10)
         >>> sampled.graph.nodes["h17"]["operator"] in OPERATORS
         True

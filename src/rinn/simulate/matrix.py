@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from rinn.config import check_count, check_share
 from rinn.graphs.basics import Layout, lay_out
-from rinn.simulate.checks import check_count, check_share
 from rinn.simulate.samples import Sampled, draw_rows
 
 
@@ -37,7 +37,7 @@ def sample_matrix(
         InputError: an argument is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_matrix(np.random.default_rng(0), paper_graph(), 1, p=0.0)
         >>> sampled.y.reshape(4, 4).tolist()
         [[2, 1, 3, 3], [1, 2, 2, 3], [2, 1, 2, 1], [1, 2, 1, 2]]

@@ -11,14 +11,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rinn.config import check_choices, check_count, fill_parameters
 from rinn.errors import InputError
-from rinn.simulate.checks import check_choices, check_count, fill_parameters
 from rinn.simulate.curved import sample_curved, sample_mixed
 from rinn.simulate.gaussian import sample_gaussian
-from rinn.simulate.graphs import make_random_graph
+from rinn.simulate.graphs import make_random_graph, paper_graph
 from rinn.simulate.logic import sample_logic, sample_or
 from rinn.simulate.matrix import sample_matrix
-from rinn.simulate.paper import paper_graph
 from rinn.simulate.samples import SAMPLES, Sampled
 from rinn.simulate.variations import TWIN_INPUTS, vary_graph, vary_rows
 

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from rinn.config import check_count, check_range, fill_parameters
 from rinn.errors import InputError
 from rinn.simulate.beside import load_tumours
-from rinn.simulate.checks import check_count, check_range, fill_parameters
+from rinn.simulate.graphs import paper_graph
 from rinn.simulate.mechanisms import MECHANISMS, Maker, defaults_of
-from rinn.simulate.paper import paper_graph
 from rinn.simulate.population import (
     BLOCKS,
     BURDEN_SPREAD,

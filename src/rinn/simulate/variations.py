@@ -13,9 +13,9 @@ import networkx as nx
 import numpy as np
 from scipy.special import ndtr
 
+from rinn.config import check_count, check_share
 from rinn.errors import InputError
 from rinn.graphs.basics import ROLES, by_role, reach
-from rinn.simulate.checks import check_count, check_share
 from rinn.simulate.samples import Sampled
 
 TWIN_INPUTS = 2  # that a latent and its twin have at least
@@ -55,7 +55,7 @@ def vary_graph(
         InputError: a number is out of range, or the graph has no room for what is asked.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> varied = vary_graph(np.random.default_rng(0), paper_graph(), direct=3)
         >>> varied.number_of_edges()
         50
@@ -91,7 +91,7 @@ def vary_rows(
         InputError: a number is out of range.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> from rinn.simulate.logic import sample_or
         >>> sampled = sample_or(np.random.default_rng(0), paper_graph(), 10)
         >>> wrong = vary_rows(np.random.default_rng(0), sampled, input_noise=1.0)

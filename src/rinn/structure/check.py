@@ -81,7 +81,7 @@ def compare_data(
     """Compare a graph with tables that are matched already; see `compare_with_data`.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> random = np.random.default_rng(1)
         >>> names = [tuple(f"{side}{i}" for i in range(16)) for side in "xy"]
         >>> data = Data(random.normal(size=(99, 16)), random.normal(size=(99, 16)), *names)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from rinn.data.directions import find_basis
+from rinn.data.adjustment import find_basis
 
 # Directions in which the inputs vary less than this share of the largest are taken for exact
 # repetitions of other inputs; rounding leaves about 1e-15.

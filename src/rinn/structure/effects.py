@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.config import MIN_NETWORKS, RunSettings
-from rinn.data.directions import find_basis
+from rinn.data.adjustment import find_basis
 from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import predict_net

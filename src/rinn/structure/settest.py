@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from scipy import stats
 from scipy.special import gammaln
 
-from rinn.data.directions import project
+from rinn.data.adjustment import project
 from rinn.data.problem import Problem
 
 PERMUTATIONS = 1000

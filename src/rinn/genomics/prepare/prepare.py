@@ -12,8 +12,7 @@ from rinn.data.log import Account, Entry, Reading
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import find_alterations
 from rinn.genomics.prepare.clinical import make_covariates
-from rinn.genomics.prepare.expression import find_usable, score_expression
-from rinn.genomics.prepare.outputs import make_outputs
+from rinn.genomics.prepare.expression import find_usable, make_outputs, score_expression
 from rinn.genomics.prepare.select import select_columns
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings

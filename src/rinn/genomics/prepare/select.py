@@ -7,9 +7,9 @@ import pandas as pd
 from rinn.data.log import Entry
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import Alterations
-from rinn.genomics.prepare.outputs import Outputs
+from rinn.genomics.prepare.expression import Outputs
 from rinn.genomics.prepare.settings import AUTO_OUTPUTS, AUTO_SAMPLES_PER_INPUT, PrepareSettings
-from rinn.genomics.tci.drivers import find_drivers
+from rinn.genomics.tci.calls import find_drivers
 from rinn.genomics.tci.events import as_events
 from rinn.genomics.tci.settings import TciSettings
 

@@ -15,8 +15,8 @@ from rinn.genomics.readers.gct import load_gct
 from rinn.genomics.readers.gistic import load_gistic
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
+from rinn.genomics.readers.mutations import CLASS_LISTS, NON_SILENT, ClassList
 from rinn.genomics.readers.table import load_table
-from rinn.genomics.readers.variants import CLASS_LISTS, NON_SILENT, ClassList
 from rinn.genomics.readers.xena import load_xena
 from rinn.genomics.symbols import ALIASES, AS_WRITTEN, SymbolRules, clean_symbol, load_gene_names
 

@@ -8,8 +8,7 @@ from typing import Literal
 
 from rinn.data.lines import Lines
 from rinn.data.log import Reading
-from rinn.genomics.readers.mutations import Rules, Sequenced, read_mutations
-from rinn.genomics.readers.variants import ClassList
+from rinn.genomics.readers.mutations import ClassList, Rules, Sequenced, read_mutations
 from rinn.genomics.symbols import SymbolRules
 
 COLUMNS = {

@@ -21,8 +21,7 @@ from rinn.genomics.readers.matrices import (
     read_matrix,
     split_header,
 )
-from rinn.genomics.readers.mutations import Rules, Sequenced, read_mutations
-from rinn.genomics.readers.variants import ClassList
+from rinn.genomics.readers.mutations import ClassList, Rules, Sequenced, read_mutations
 from rinn.genomics.symbols import SymbolRules
 
 _CORNERS = frozenset(

@@ -4,14 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from rinn.errors import InputError
 from rinn.nets.redundant import Weights
+from rinn.report.figures.canvas import (
+    BLUE,
+    GREY,
+    INK,
+    MARGIN,
+    NOTE_LINE,
+    PALE,
+    SMALL,
+    TITLE,
+    VERMILION,
+    add_legend,
+    fit_text,
+    make_sheet,
+    measure,
+    wrap_text,
+    write,
+    write_lines,
+    write_title,
+)
 
 SHARE = 0.05
+
+MOST_INPUTS = 24
+LABEL = 0.55
+PITCH, NARROWEST = 0.25, 0.085  # inches between nodes
+NEAR, APART = 0.3, 0.85  # inches between rows without and with living edges
+UPRIGHT = 0.75
+TINY = 5.2
 
 
 @dataclass(frozen=True)
@@ -148,3 +179,197 @@ def _find_ways(
     for step in reversed(steps[:-1]):
         ends.append(((np.abs(step) > floor) & ends[-1][:, None]).any(axis=0))
     return started, ends[::-1]
+
+
+def plot_architecture(
+    weights: Weights,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    share: float = SHARE,
+    title: str = "",
+) -> Figure:
+    """Draw a network from its inputs (below) to its outputs (above), with its living edges.
+
+    Beside each hidden layer, on the right, stand the inputs that the layer above it reads again.
+    Width shows |weight|, colour and dashes its sign; nodes without a living edge are pale.
+
+    Args:
+        weights: see `architecture_info`.
+        inputs: see `architecture_info`.
+        outputs: see `architecture_info`.
+        share: see `architecture_info`.
+        title: above the figure.
+
+    Returns:
+        The figure.
+
+    Raises:
+        InputError: see `architecture_info`.
+
+    Example:
+        >>> weights = Weights(np.ones((2, 2, 3)), np.ones((1, 2, 2)), np.ones((1, 2)),
+        ...                   np.zeros((2, 2)), np.zeros(1))
+        >>> len(plot_architecture(weights, ["a", "b", "c"], ["d"]).axes)
+        1
+    """
+    return _Sheet(architecture_info(weights, inputs, outputs, share=share)).draw(title)
+
+
+class _Sheet:
+    """Where everything stands, in inches."""
+
+    def __init__(self, info: ArchitectureInfo) -> None:
+        self.info = info
+        self.layers, width = info.hidden.shape
+        self.readers = len(info.inputs)
+        self.shown = [self._choose(row) for row in range(self.readers)]
+        many = max(len(shown) for shown in self.shown)
+        self.left = MARGIN + LABEL
+        self.hidden_pitch = max(min(PITCH, 5.0 / max(width, 1)), NARROWEST)
+        block = self.hidden_pitch * width
+        again = max((len(shown) for shown in self.shown[1:]), default=0)
+        self.right = self.left + block + 0.35
+        wide = max(block, (0.35 + block) * (again > 0) + PITCH * again, PITCH * many)
+        self.output_pitch = min(PITCH, max(NARROWEST, wide / len(info.output_names)))
+        wide = max(wide, self.output_pitch * len(info.output_names))
+        self.width = max(self.left + wide + MARGIN + 0.1, 4.5)
+        self.heights = self._stack()
+        self.flat = {
+            False: self._widest(info.output_names) < self.output_pitch - 0.03,
+            True: self._widest(info.input_names) < PITCH - 0.03,
+        }
+
+    def _choose(self, row: int) -> list[int]:
+        """All inputs of a row, or those with the strongest living edges where they are many."""
+        alive = self.info.inputs[row]
+        if len(alive) <= MOST_INPUTS:
+            return list(range(len(alive)))
+        strength = np.zeros(len(alive))
+        for edge in self.info.edges:
+            if edge.redundant and edge.row == row:
+                strength[edge.source] = max(strength[edge.source], abs(edge.weight))
+        strongest = np.argsort(-strength, kind="stable")[: min(MOST_INPUTS, int(alive.sum()))]
+        return sorted(strongest.tolist())
+
+    def _stack(self) -> list[float]:
+        """The height of each row above the lowest; rows that nothing leaves stay close."""
+        busy = {edge.row for edge in self.info.edges}
+        steps = [APART if row in busy else NEAR for row in range(self.layers + 1)]
+        return [0.0, *np.cumsum(steps).tolist()]
+
+    def draw(self, title: str) -> Figure:
+        names = self._widest(self.info.output_names)
+        notes = [line for note in self._notes() for line in wrap_text(note, self.width - 0.3)]
+        top = 0.2 + TITLE * bool(title) + names + 0.1
+        below = 0.12 + self._widest(self.info.input_names)
+        lowest = top + self.heights[-1]
+        height = lowest + below + 0.5 + NOTE_LINE * len(notes) + 0.05
+        figure, axes = make_sheet(self.width, height)
+        self.base = lowest
+        write_title(axes, title, self.width)
+        self._draw_edges(axes)
+        self._draw_nodes(axes)
+        self._write_labels(axes)
+        place = (MARGIN / self.width, (height - lowest - below) / height)
+        add_legend(figure, self._handles(), loc="upper left", ncols=4, bbox_to_anchor=place)
+        write_lines(axes, MARGIN, lowest + below + 0.46, notes)
+        return figure
+
+    def _notes(self) -> list[str]:
+        hidden = max(len(alive) - len(shown) for alive, shown in
+                     zip(self.info.inputs, self.shown, strict=True))  # fmt: skip
+        if not hidden:
+            return [self.info.note]
+        strong = self.info.inputs.sum(axis=1).max() > MOST_INPUTS
+        which = f"the {MOST_INPUTS} with the strongest" if strong else "those with"
+        return [self.info.note, f"Of the inputs of each row only {which} living edges are drawn."]
+
+    def _widest(self, names: Sequence[str]) -> float:
+        return max((measure(fit_text(name, UPRIGHT, TINY), TINY) for name in names), default=0.0)
+
+    def _input(self, row: int, source: int) -> tuple[float, float]:
+        start = self.left if row == 0 else self.right
+        x = start + (self.shown[row].index(source) + 0.5) * PITCH
+        return x, self.base - self.heights[row]
+
+    def _node(self, layer: int, node: int) -> tuple[float, float]:
+        """A hidden node (layers from 1), or an output (one layer more)."""
+        pitch = self.output_pitch if layer > self.layers else self.hidden_pitch
+        return self.left + (node + 0.5) * pitch, self.base - self.heights[layer]
+
+    def _line(self, edge: NetEdge) -> list[tuple[float, float]] | None:
+        if edge.redundant and edge.source not in self.shown[edge.row]:
+            return None
+        start = (self._input if edge.redundant else self._node)(edge.row, edge.source)
+        return [start, self._node(edge.row + 1, edge.target)]
+
+    def _draw_edges(self, axes: Axes) -> None:
+        for sign, colour, dash in ((1, BLUE, "-"), (-1, VERMILION, (0, (2.2, 1.1)))):
+            own = [edge for edge in self.info.edges if edge.weight * sign > 0]
+            lines = [(self._line(edge), _line_width(edge, self.info.strongest)) for edge in own]
+            drawn = [(line, width) for line, width in lines if line is not None]
+            axes.add_collection(LineCollection(
+                [line for line, _ in drawn], linewidths=[width for _, width in drawn],
+                colors=colour, linestyles=[dash], alpha=0.85, zorder=2,
+            ))  # fmt: skip
+
+    def _draw_nodes(self, axes: Axes) -> None:
+        groups: dict[tuple[str, bool], list[tuple[float, float]]] = {}
+        for row, shown in enumerate(self.shown):
+            for source in shown:
+                alive = bool(self.info.inputs[row, source])
+                groups.setdefault(("s", alive), []).append(self._input(row, source))
+        for layer, nodes in enumerate(self.info.hidden, 1):
+            for node, alive in enumerate(nodes):
+                groups.setdefault(("o", bool(alive)), []).append(self._node(layer, node))
+        for node, alive in enumerate(self.info.outputs):
+            place = self._node(self.layers + 1, node)
+            groups.setdefault(("D", bool(alive)), []).append(place)
+        for (marker, alive), points in groups.items():
+            size = {"s": 3.4, "o": 5.0, "D": 3.4}[marker] if alive else 2.0
+            x, y = zip(*points, strict=True)
+            axes.plot(x, y, marker, markersize=size, color=INK if alive else PALE, zorder=3)
+
+    def _write_labels(self, axes: Axes) -> None:
+        for layer in range(1, self.layers + 1):
+            y = self.base - self.heights[layer]
+            write(axes, MARGIN, y, f"hidden {layer}", SMALL, ha="left", color=GREY)
+        write(axes, MARGIN, self.base, "inputs", SMALL, ha="left", color=GREY)
+        top = self.base - self.heights[-1]
+        write(axes, MARGIN, top, "outputs", SMALL, ha="left", color=GREY)
+        for row, shown in enumerate(self.shown):
+            for source in shown:
+                if self.info.inputs[row, source]:
+                    x, y = self._input(row, source)
+                    self._write_name(axes, x, y + 0.06, self.info.input_names[source], below=True)
+        for node, name in enumerate(self.info.output_names):
+            x, y = self._node(self.layers + 1, node)
+            self._write_name(axes, x, y - 0.06, name, below=False)
+
+    def _write_name(self, axes: Axes, x: float, y: float, name: str, *, below: bool) -> None:
+        label = fit_text(name, UPRIGHT, TINY)
+        flat = self.flat[below]
+        write(axes, x, y, label, TINY, ha="center", va="top" if below else "bottom",
+              rotation=0 if flat else 90, zorder=4)  # fmt: skip
+
+    def _handles(self) -> list[Line2D]:
+        most = self.info.strongest
+        node: dict[str, Any] = {"linestyle": "none", "color": INK}
+        again = ", read by the layer above it" if self.readers > 1 else ""
+        return [
+            Line2D([], [], color=BLUE, linewidth=1.6, label="weight > 0"),
+            Line2D([], [], color=VERMILION, linewidth=1.6, linestyle=(0, (2.2, 1.1)),
+                   label="weight < 0"),
+            Line2D([], [], color=INK, linewidth=0.4 + 0.25 * 2.0, label=f"|w| {most / 4:.2g}"),
+            Line2D([], [], color=INK, linewidth=2.4, label=f"|w| {most:.2g}"),
+            Line2D([], [], marker="s", markersize=3.4, label=f"input{again}", **node),
+            Line2D([], [], marker="o", markersize=5.0, label="hidden node", **node),
+            Line2D([], [], marker="D", markersize=3.4, label="output", **node),
+            Line2D([], [], marker="o", markersize=2.0, linestyle="none", color=PALE,
+                   label="without living edges"),
+        ]  # fmt: skip
+
+
+def _line_width(edge: NetEdge, strongest: float) -> float:
+    return 0.4 + 2.0 * abs(edge.weight) / strongest

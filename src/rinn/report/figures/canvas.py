@@ -1,9 +1,12 @@
-"""What all figures share: colours, text that stays text, sheets measured in inches."""
+"""What all figures share: colours, text that stays text, sheets in inches, files."""
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -14,6 +17,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
+
+from rinn.errors import InputError, suggest
+from rinn.files import check_target, replace_file
 
 # The palette of Okabe and Ito (2008), told apart with every common colour blindness.
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
@@ -27,6 +33,15 @@ MOST_LETTERS = 120
 POINTS = 72.0
 MARGIN = 0.15  # inches
 TITLE, NOTE_LINE = 0.3, 0.15  # inches that a title and a line of a note take
+
+FORMATS = ("svg", "png", "pdf")
+
+# What would differ from one second or release to the next.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 
 
 def make_figure(width: float, height: float) -> Figure:
@@ -215,3 +230,63 @@ def _installed(wanted: tuple[str, ...]) -> tuple[str, ...]:
 def _known_letters(families: tuple[str, ...]) -> frozenset[int]:
     paths = [font_manager.findfont(FontProperties(family=name)) for name in families]
     return frozenset(code for path in paths for code in FT2Font(path).get_charmap())
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DPI) -> None:
+    """Write a figure as .png, .svg or .pdf; the suffix decides.
+
+    The figure is drawn before the file is touched, so that a failure leaves an older file as it
+    was. The same figure gives the same bytes.
+
+    Args:
+        figure: what one of the `plot_` functions returned.
+        path: the file, replaced if it exists.
+        dpi: dots per inch of a PNG, and of what is drawn as dots within the others.
+
+    Raises:
+        InputError: the suffix is unknown, the folder does not exist, or a folder, link or device
+            has the name.
+
+    Example:
+        >>> save_figure(Figure(), "figure.bmp")
+        Traceback (most recent call last):
+        rinn.errors.InputError: path must end in .svg, .png or .pdf, got 'figure.bmp'; name \
+another file
+    """
+    path = Path(path)
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise InputError(
+            f"path must end in .svg, .png or .pdf, got {path.name!r}; name another file"
+        )
+    check_target(path)
+    replace_file(path, encode_figure(figure, kind, dpi=dpi))
+
+
+def encode_figure(figure: Figure, kind: str, *, dpi: float = DPI) -> bytes:
+    """Turn a figure into the content of a file.
+
+    Args:
+        figure: what to draw; it is not changed.
+        kind: svg, png or pdf.
+        dpi: dots per inch.
+
+    Returns:
+        The bytes of the file.
+
+    Raises:
+        InputError: the format is unknown.
+
+    Example:
+        >>> encode_figure(Figure(figsize=(1, 1)), "png")[1:4]
+        b'PNG'
+    """
+    if kind not in FORMATS:
+        raise InputError(f"format must be one of {', '.join(FORMATS)}, got {kind!r}"
+                         f"{suggest(kind, FORMATS, listed=False)}")  # fmt: skip
+    content = io.BytesIO()
+    # Ids in an SVG are random without a salt; there is no other way to give one. The user's
+    # settings are back when this ends.
+    with matplotlib.rc_context({"svg.hashsalt": "rinn", "svg.fonttype": "path"}):
+        figure.savefig(content, format=kind, dpi=dpi, facecolor="white", metadata=_METADATA[kind])
+    return content.getvalue()

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from rinn.graphs.basics import by_role, check_graph, collapse
 from rinn.graphs.compare import keep_known, match_latents
 from rinn.report.figures.canvas import BLUE, PURPLE, VERMILION, WHITE
-from rinn.report.figures.columns import draw_edge, draw_nodes, make_frame
+from rinn.report.figures.graph import draw_edge, draw_nodes, make_frame
 from rinn.report.figures.layers import Layers, layer_nodes
 
 RIGHT, MISSED, EXTRA = "right", "missed", "extra"

@@ -18,14 +18,14 @@ from rinn.files import check_target, make_folder, replace_file
 from rinn.graphs.files import load_graph
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import map_trained
-from rinn.report.figures.architecturesheet import plot_architecture
+from rinn.report.figures.architecture import plot_architecture
+from rinn.report.figures.canvas import FORMATS, encode_figure
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
 from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.patterns import plot_patterns
-from rinn.report.figures.saving import FORMATS, encode_figure
 from rinn.report.figures.selection import plot_selection
-from rinn.report.figures.stripsheet import plot_strips
+from rinn.report.figures.strips import plot_strips
 from rinn.runs.folder import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
 from rinn.runs.read import read_curves, read_trials
 

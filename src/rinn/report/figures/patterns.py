@@ -109,7 +109,7 @@ def plot_patterns(graph: nx.DiGraph, *, title: str = "") -> Figure:
         InputError: see `patterns_info`.
 
     Example:
-        >>> from rinn.simulate.paper import paper_graph
+        >>> from rinn.simulate.graphs import paper_graph
         >>> len(plot_patterns(paper_graph()).axes)
         1
     """

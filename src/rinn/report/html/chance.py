@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rinn.report.html.axes import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
+from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
 from rinn.report.html.markup import Markup, count, element, join, key, paragraph, scroll_box, table
 from rinn.runs.read import Contents
 from rinn.structure.rounds import Null

@@ -9,7 +9,7 @@ import numpy as np
 
 from rinn.errors import clip
 from rinn.graphs.basics import by_role
-from rinn.report.html.heatmaps import describe_effects, draw_effects
+from rinn.report.html.charts import describe_effects, draw_effects
 from rinn.report.html.markup import Markup, count, element, join, key, list_names, paragraph, table
 from rinn.runs.read import Contents
 from rinn.structure.enrichment import ALPHA

@@ -8,10 +8,17 @@ import pandas as pd
 from rinn.config import EvolutionSettings, NetSettings
 from rinn.nets.predict import map_trained
 from rinn.nets.selection import QUANTILE
-from rinn.report.html.curves import curves_info, draw_curves
-from rinn.report.html.heatmaps import FAINT, draw_layer, find_living
+from rinn.report.html.charts import (
+    FAINT,
+    ScatterInfo,
+    curves_info,
+    draw_curves,
+    draw_layer,
+    draw_scatter,
+    find_living,
+    scatter_info,
+)
 from rinn.report.html.markup import Markup, count, element, join, paragraph, scroll_box, table
-from rinn.report.html.scatter import ScatterInfo, draw_scatter, scatter_info
 from rinn.runs.read import Contents
 
 

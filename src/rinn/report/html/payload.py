@@ -15,7 +15,7 @@ from rinn.graphs.files import ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import map_trained
-from rinn.report.html.heatmaps import find_living
+from rinn.report.html.charts import find_living
 from rinn.report.html.latents import latent_effects, say_units
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net

@@ -9,7 +9,7 @@ import networkx as nx
 from rinn.errors import clip
 from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import keep_known, match_latents
-from rinn.report.html.graphdrawing import draw_graph
+from rinn.report.html.graph import draw_graph
 from rinn.report.html.markup import Markup, count, element, join, key, paragraph, table
 from rinn.runs.read import Contents
 from rinn.runs.sentences import NO_NETWORKS

@@ -1,13 +1,7 @@
 import pytest
 
+from rinn.config import check_choices, check_count, check_range, check_share, fill_parameters
 from rinn.errors import InputError
-from rinn.simulate.checks import (
-    check_choices,
-    check_count,
-    check_range,
-    check_share,
-    fill_parameters,
-)
 
 
 def test_given_parameters_replace_defaults_and_keep_their_order():

@@ -1,1 +1,0 @@
-"""The search for a latent graph as scikit-learn estimators, one for each strategy."""
