@@ -28,9 +28,9 @@ def list_imports(text):
             names = [alias.name for alias in node.names]
         else:
             continue
-        yield from (
-            (name.split(".")[1], node.lineno) for name in names if f"{name}."[:5] == "rinn."
-        )
+        for first, _, rest in (name.partition(".") for name in names):
+            if first == "rinn":
+                yield rest.partition(".")[0], node.lineno
 
 
 def find_violations(package, text):

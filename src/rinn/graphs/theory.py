@@ -1,4 +1,8 @@
-"""Which latents can be known, why the others cannot, and the graph without those (modified)."""
+"""Which latents can be known, why the others cannot, and the graph without those (modified).
+
+The definitions are those of Young, Andrews, Cooper and Lu 2020: Learning Latent Causal Structures
+with a Redundant Input Neural Network. Every function here takes the graph for the truth.
+"""
 
 from __future__ import annotations
 

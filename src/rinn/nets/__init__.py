@@ -1,1 +1,1 @@
-"""One network at a time: its weights, its forward pass, its penalty."""
+"""Networks: one net, many trained as one program, the search, which to keep, predictions."""

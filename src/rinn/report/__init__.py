@@ -1,1 +1,1 @@
-"""Run folder to one HTML file."""
+"""Run folders to look at: the report, figures for papers, an index of many runs."""

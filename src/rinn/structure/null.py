@@ -1,4 +1,11 @@
-"""The searches behind a null: one with each permutation of Y, one among decoys."""
+"""How much of a graph is chance: the same search where nothing can be found, and among decoys.
+
+With the rows of Y permuted, no input has to do with any output, while inputs and outputs keep all
+they have among themselves: whatever edge is found then is chance. Comparing their number with that
+of the real edges gives q-values (Storey 2002: A direct approach to false discovery rates). Decoys,
+permuted copies of inputs beside the real ones, are a second opinion, in data where there is
+something to find.
+"""
 
 from __future__ import annotations
 
