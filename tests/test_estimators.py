@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import rinn.estimators
+import rinn.nets.devices
 from rinn import RINN, InputError
 from rinn.nets.devices import find_devices
 from rinn.nets.predict import predict_samples
@@ -36,7 +36,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 def one_device():
     """Train on one core: programs are compiled for each device, which is most of the time here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rinn.estimators, "find_devices", lambda word: find_devices(word)[:1])
+        patch.setattr(rinn.nets.devices, "find_devices", lambda word: find_devices(word)[:1])
         yield
 
 

@@ -71,8 +71,17 @@ def test_a_violation_is_seen(package, text):
     assert len(find_violations(package, text)) == 1
 
 
-def test_the_pipeline_needs_nothing_above_it():
-    code = "import sys, rinn.pipeline; print(*(m for m in sys.modules if m.startswith('rinn.')))"
+def list_loaded(statement):
+    code = f"import sys; {statement}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.split(".")[1] for name in done.stdout.split()}
+    return done.stdout.split()
+
+
+def test_the_pipeline_needs_nothing_above_it():
+    loaded = {name.split(".")[1] for name in list_loaded("import rinn.pipeline")
+              if name.startswith("rinn.")}  # fmt: skip
     assert loaded <= {name for name in RANK if RANK[name] <= RANK["pipeline"]}
+
+
+def test_an_estimator_waits_for_jax_until_it_is_fitted():
+    assert "jax" not in list_loaded("from rinn import RINN")

@@ -1,13 +1,15 @@
-"""The search for a latent graph as scikit-learn estimators, one for each strategy."""
+"""The search for a latent graph as scikit-learn estimators, one for each strategy.
+
+What trains networks is imported by the first fit: JAX takes longer to load than all of this.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import numbers
 import os
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import jax.experimental
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
@@ -27,14 +29,14 @@ from rinn.data.tables import Table
 from rinn.data.warnings import find_cautions
 from rinn.errors import InputError, quote_some
 from rinn.graphs.basics import by_role
-from rinn.nets.devices import find_devices
-from rinn.nets.predict import predict_samples
-from rinn.pipeline import Fit, check_knowledge, fit_data, plan_run
 from rinn.refit.model import run_model
 from rinn.runs.progress import TrainingProgress
 from rinn.runs.terminal import Terminal
 from rinn.structure.knowledge.resolve import resolve
 from rinn.structure.knowledge.sources import Knowledge, load_knowledge
+
+if TYPE_CHECKING:
+    from rinn.pipeline import Fit
 
 FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
 
@@ -115,6 +117,9 @@ class GraphEstimator(BaseEstimator):
         return self
 
     def _search(self, data: Data, settings: RunSettings) -> Fit:
+        from rinn.nets.devices import find_devices
+        from rinn.pipeline import fit_data, plan_run
+
         total = len(plan_run(data, settings)[1])
         devices = find_devices(self.device)
         quiet = not (self.verbose and total)
@@ -124,6 +129,8 @@ class GraphEstimator(BaseEstimator):
     def _check_prior(self, data: Data, settings: RunSettings) -> None:
         """Refuse wrong prior knowledge before anything is trained."""
         if knowledge := self._read_prior():
+            from rinn.pipeline import check_knowledge
+
             check_knowledge(knowledge, settings)
             resolve(knowledge, data)
 
@@ -249,6 +256,8 @@ class Detector(GraphEstimator):
         )
 
     def _search(self, data: Data, settings: RunSettings) -> Fit:
+        from rinn.pipeline import fit_data
+
         return fit_data(data, settings, ())
 
     def _keep(self, fit: Fit) -> None:
@@ -284,6 +293,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         Raises:
             InputError: covariates are missing, or of another kind than in `fit`.
         """
+        from rinn.nets.predict import predict_samples
+
         x = self._scale_inputs(X)
         offset = self._find_offset(X, covariates)
         each = self._predict_each(x, offset)
@@ -519,6 +530,8 @@ class ESC(Predictor):
 
 def _in_double() -> contextlib.AbstractContextManager[Any]:
     """Compute in float64: in float32 a sample's last digits depend on the samples beside it."""
+    import jax.experimental
+
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     # Where older releases of JAX have it.

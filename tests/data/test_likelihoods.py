@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from rinn.data.likelihoods import Likelihood, make_likelihood, measure_losses
+from rinn.data.likelihoods import Likelihood, make_likelihood
 from rinn.data.scaling import Scale, find_scale
+from rinn.nets.training import measure_losses
 
 
 @pytest.fixture

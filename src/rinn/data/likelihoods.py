@@ -15,10 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 from scipy.special import expit
 
 from rinn.data.scaling import Scale
@@ -107,7 +105,7 @@ class Likelihood:
         if self.loss == "bce":
             return np.logaddexp(0, raw) - y * raw
         units = Units(self.scale.spread, self._codes, self.scale.centre, self.top)
-        return np.asarray(_measure_mixed(np, raw, y, units))
+        return np.asarray(measure_mixed(np, raw, y, units))
 
     def expect(
         self, raw: Float[np.ndarray, "*any output sample"]
@@ -177,21 +175,7 @@ def make_likelihood(
     return Likelihood(MIXED, tuple(kinds), Scale(centre, spread), top)
 
 
-def measure_losses(
-    loss: str,
-    raw: Float[Array, "output sample"],
-    y: Float[Array, "output sample"],
-    units: Units,
-) -> Float[Array, "output sample"]:
-    """What `Likelihood.measure` does, within a compiled program."""
-    if loss == "mse":
-        return (raw - y) ** 2
-    if loss == "bce":
-        return jax.nn.softplus(raw) - y * raw
-    return jnp.asarray(_measure_mixed(jnp, raw, y, units))
-
-
-def _measure_mixed(xp: Any, raw: Any, y: Any, units: Units) -> Any:
+def measure_mixed(xp: Any, raw: Any, y: Any, units: Units) -> Any:
     """Deviances of outputs of several kinds; all are computed, and each output has its own.
 
     With d = c o, where o is what the network gives and c the spread over the mean, a count of r

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 from jaxtyping import Float
-from sklearn.metrics import roc_auc_score
 
 from rinn.data.likelihoods import BINARY, Likelihood
 from rinn.data.problem import Problem, add_offset, weigh_known
@@ -152,6 +151,8 @@ def _auroc(
     binary: np.ndarray,
 ) -> float:
     """The mean over binary outputs of which the test samples show both classes."""
+    from sklearn.metrics import roc_auc_score  # late: long to load, and for 0/1 outputs only
+
     known = np.ones(y.shape, bool)
     if problem.known is not None:
         known = problem.known[binary][:, problem.test]

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from rinn.data.likelihoods import Units, measure_losses
+from rinn.data.likelihoods import Units, measure_mixed
 from rinn.nets import optimisers
 from rinn.nets.activations import activate
 from rinn.nets.redundant import Weights, penalty, penalty_slope, run_net
@@ -305,3 +305,17 @@ def _predict(
     alive = traits.alive if program.padded else None
     found = run_net(weights, activation, x, wide=program.wide, alive=alive)
     return found if offset is None else found + offset
+
+
+def measure_losses(
+    loss: str,
+    raw: Float[Array, "output sample"],
+    y: Float[Array, "output sample"],
+    units: Units,
+) -> Float[Array, "output sample"]:
+    """What `Likelihood.measure` does, within a compiled program."""
+    if loss == "mse":
+        return (raw - y) ** 2
+    if loss == "bce":
+        return jax.nn.softplus(raw) - y * raw
+    return jnp.asarray(measure_mixed(jnp, raw, y, units))

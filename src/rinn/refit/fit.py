@@ -12,8 +12,9 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
-from rinn.data.likelihoods import Units, measure_losses
+from rinn.data.likelihoods import Units
 from rinn.data.problem import Problem, weigh_known
+from rinn.nets.training import measure_losses
 from rinn.refit.model import BENDS, GraphModel, rescale, standardise
 from rinn.refit.packing import Sources, Weights, lay_out, pack, unpack
 from rinn.refit.starts import add_curves, fit_quadratics

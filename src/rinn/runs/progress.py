@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from rinn.nets.cohorts import TrainedNet
+if TYPE_CHECKING:
+    from rinn.nets.cohorts import TrainedNet
 
 SECONDS_BETWEEN_LINES = 10.0
 
