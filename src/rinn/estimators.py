@@ -293,8 +293,6 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         Raises:
             InputError: covariates are missing, or of another kind than in `fit`.
         """
-        from rinn.nets.predict import predict_samples
-
         x = self._scale_inputs(X)
         offset = self._find_offset(X, covariates)
         each = self._predict_each(x, offset)
@@ -309,6 +307,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
     ) -> Float[np.ndarray, "model sample output"]:
         """Predictions of each network in the units of Y."""
         if self.networks_:
+            from rinn.nets.predict import predict_samples
+
             with _in_double():
                 return predict_samples(self.networks_, x, self._likelihood, offset)
         models = self.refit_.models if self.refit_ else ()
