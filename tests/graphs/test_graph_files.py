@@ -516,3 +516,17 @@ def test_edges_table_has_further_numbers_but_no_text():
     assert table["q"].iloc[0] == 0.25
     assert np.isnan(table["q"].iloc[1])
     assert table["drawn"].tolist() == [False, True]
+
+
+def test_an_edge_that_could_be_exchanged_names_the_other_in_the_table_and_in_files(tmp_path):
+    graph = nx.DiGraph()
+    graph.add_nodes_from([("a", {"role": "input"}), ("L1", {"role": "latent"})])
+    graph.add_nodes_from((name, {"role": "output"}) for name in "uv")
+    graph.add_edge("a", "L1", exchangeable="a -> L2", support="effects")
+    graph.add_edges_from([("L1", "u"), ("L1", "v")])
+    table = edges_table(graph)
+    assert table.exchangeable.fillna("").tolist() == ["a -> L2", "", ""]
+    write_graph(graph, tmp_path / "graph.json")
+    assert load_graph(tmp_path / "graph.json").edges["a", "L1"]["exchangeable"] == "a -> L2"
+    graph.edges["a", "L1"].pop("exchangeable")
+    assert "exchangeable" not in edges_table(graph)

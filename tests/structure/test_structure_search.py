@@ -228,3 +228,12 @@ def test_an_input_that_does_not_pay_is_dropped_though_its_latent_has_no_other():
     search = Search(moments, GraphSettings(effects_only=True), None)
     found = search.prune(search.fit(replace(structure, edges=edges)))[0]
     assert not found.edges[: found.inputs, without[0]].any()
+
+
+def test_edges_that_are_added_together_make_no_cycle():
+    structure, *_ = draw_structure(ORPHAN)
+    h, k = structure.latent_nodes
+    sources, targets = np.array([h, 0, k, 1]), np.array([k, h, h, k])
+    chosen = _pick_apart(structure, sources, targets, np.array([4.0, 3.0, 2.0, 1.0]))
+    between = [place for place in chosen if sources[place] in (h, k)]
+    assert between == [0]

@@ -25,6 +25,7 @@ from rinn.graphs.basics import ROLES, check_acyclic, check_graph
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
 SHARES = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
+EXCHANGEABLE = "exchangeable"  # another edge that the data do not tell from this one
 SUPPORT = "support"  # what pays for an edge: effects, covariance, both or neither
 ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
 
@@ -151,7 +152,7 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     Returns:
         Columns source, target, source_role, target_role, weight, frequency, and those of
         `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; support
-        where some edge has one; and origin where each edge has one.
+        and exchangeable where some edge has one; and origin where each edge has one.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -178,9 +179,10 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     rows.sort(key=lambda row: (place(row[0]), place(row[1])))
     names = ["source", "target", "source_role", "target_role", *numbers]
     table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
-    support = [graph.edges[row[:2]].get(SUPPORT) for row in rows]
-    if any(support) and all(isinstance(word, str | None) for word in support):
-        table[SUPPORT] = support
+    for name in (SUPPORT, EXCHANGEABLE):
+        words = [graph.edges[row[:2]].get(name) for row in rows]
+        if any(words) and all(isinstance(word, str | None) for word in words):
+            table[name] = words
     origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
     if rows and all(isinstance(origin, str) for origin in origins):
         table[ORIGIN] = origins

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from rinn.graphs.basics import name_latents
 from rinn.structure import constants as c
+from rinn.structure.alternatives import find_alternatives
 from rinn.structure.effects import Effects
 from rinn.structure.moves import remove_latent, remove_unreached, set_edges
 from rinn.structure.prior import Prior
@@ -75,7 +76,8 @@ def learn_graph(
 
     Returns:
         The graph; latents and edges have `frequency`, edges have `support`: effects, covariance,
-        both, or neither where an edge rests on the prior or only on others with it.
+        both, or neither where an edge rests on the prior or only on others with it; and
+        `exchangeable`, another edge that could stand in its place, where the data do not tell.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -299,6 +301,8 @@ def _describe(
     if not found:
         frequency = dict.fromkeys(_list_pairs(graph.reach, nodes), 1.0)
     support = _find_support(graph, effects, settings)
+    moments = _take_inputs(effects.moments, graph.inputs)
+    others_of = find_alternatives(graph, moments, direct=settings.direct)
     reported: nx.DiGraph = nx.DiGraph()
     reported.add_nodes_from((name, {"role": "input"}) for name in inputs)
     for node, name in zip(graph.latent_nodes, names, strict=True):
@@ -307,6 +311,9 @@ def _describe(
     for u, v in zip(*np.nonzero(graph.edges), strict=True):
         edge = nodes[u], nodes[v]
         reported.add_edge(*edge, frequency=frequency.get(edge, 0.0), support=support[u, v])
+        if (u, v) in others_of:
+            other = " -> ".join(nodes[end] for end in others_of[u, v])
+            reported.edges[edge]["exchangeable"] = other
     candidates: nx.DiGraph = nx.DiGraph(reported)
     for name, (_, often) in others.items():
         candidates.add_node(name, role="latent", frequency=often)

@@ -51,6 +51,8 @@ ANGLE = 0.25  # radians: weights of two parents this close in ratio are proporti
 BOOTSTRAPS = 50
 MIN_FREQUENCY = 0.5  # of a reported latent
 MIN_OVERLAP = 0.5  # Jaccard overlap of the outputs of latents that count as the same
+MAX_ALTERNATIVES = 3  # edges that are tried in the place of another
+EQUIVALENT = 2.0  # standard errors of the likelihood ratio of graphs that are not told apart
 LEVEL = 0.01  # of the test that some effect is more than chance, for all inputs together
 INPUT_LEVEL = 0.05  # of the same test for each input of a latent, once one passes that
 

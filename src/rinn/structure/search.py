@@ -301,7 +301,7 @@ class Search:
     def _find_addition(self, now: Scored) -> Scored | None:
         graph, score = now
         (sources, targets), gains, weights = self._rank_additions(graph)
-        several = _pick_apart(sources, targets, gains)
+        several = _pick_apart(graph, sources, targets, gains)
         if len(several) >= c.MIN_BATCH:
             edges = sources[several], targets[several]
             after = self.fit(set_edges(graph, *edges, weights[several]))
@@ -462,14 +462,21 @@ class Search:
                 yield insert_latent(graph, [], at, np.zeros(0), loading, noise)
 
 
-def _pick_apart(sources: np.ndarray, targets: np.ndarray, gains: np.ndarray) -> np.ndarray:
-    """Additions that pay, the best first, of which no two share a source or a target."""
+def _pick_apart(
+    graph: Structure, sources: np.ndarray, targets: np.ndarray, gains: np.ndarray
+) -> np.ndarray:
+    """Additions that pay, the best first, of which no two share a source or a target.
+
+    At most one joins two latents: two could make a cycle.
+    """
     chosen: list[int] = []
     taken: set[tuple[str, int]] = set()
     for place in np.argsort(-gains, kind="stable").tolist():
         if gains[place] <= 0 or len(chosen) == c.MAX_BATCH:
             break
         ends = {("source", int(sources[place])), ("target", int(targets[place]))}
+        if sources[place] >= graph.inputs and targets[place] < graph.first_output:
+            ends.add(("between", 0))
         if not ends & taken:
             chosen.append(place)
             taken |= ends

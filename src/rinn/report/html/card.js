@@ -24,6 +24,7 @@ function describeEdge(e) {
     weight === null ? null : `${weight < 0 ? "lowers" : "raises"}: ${signed(weight)}${spread}`,
     edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of ${data.repeats}`,
     SUPPORTS[edge[SUPPORT]] ?? null,
+    edge[EXCHANGEABLE] ? `the data do not tell it from ${clip(edge[EXCHANGEABLE], 120)}` : null,
     ...describeOrigin(edge),
     edge[Q] === null ? null : `q = ${short(edge[Q])} (share of such edges that chance would give)`,
     edge[WORTH] === null ? null : `loss without it: ${signed(edge[WORTH])}${error}`,

@@ -1,8 +1,8 @@
 // The graph: the slider of frequencies, search, zoom, and what the pointer is told.
 const NAME = 0, ROLE = 1, DRAWN = 2;
 const FROM = 0, TO = 1, SHARE = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, WORTH = 6, ERROR = 7, Q = 8;
-const SUPPORT = 9;
-const SHARE_WITHOUT = 10, ORIGIN = 11; // only where there was prior knowledge
+const SUPPORT = 9, EXCHANGEABLE = 10;
+const SHARE_WITHOUT = 11, ORIGIN = 12; // only where there was prior knowledge
 const LABELS_FROM = 0.6; // pixels to the unit; below it labels of inputs and outputs are hidden
 const DEEPEST = 12;
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rinn.errors import clip
 from rinn.graphs.basics import by_role
-from rinn.graphs.files import ORIGIN, SUPPORT
+from rinn.graphs.files import EXCHANGEABLE, ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.predict import map_trained
@@ -52,7 +52,7 @@ def payload_info(contents: Contents) -> dict[str, Any]:
             [
                 number[source], number[target], values.get("frequency"), bool(values["drawn"]),
                 *(_short(values.get(name)) for name in ABOUT_EDGES), _find_support(values),
-                *_find_origin(values),
+                _find_exchangeable(values), *_find_origin(values),
             ]
             for source, target, values in found.edges(data=True)
         ],
@@ -68,6 +68,11 @@ def payload_info(contents: Contents) -> dict[str, Any]:
 def _find_support(values: dict[str, Any]) -> str | None:
     """What pays for an edge, where it is one of the words that the page knows."""
     return values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None
+
+
+def _find_exchangeable(values: dict[str, Any]) -> str | None:
+    other = values.get(EXCHANGEABLE)
+    return _printable(other) if isinstance(other, str) and other else None
 
 
 def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
