@@ -20,7 +20,7 @@ from linear_graphs import (
 from rinn.structure.moves import is_acyclic, remove_unreached
 from rinn.structure.records import GraphSettings, Moments
 from rinn.structure.regression import estimate_moments
-from rinn.structure.search import Search, find_penalty, find_structure
+from rinn.structure.search import Search, _pick_apart, find_penalty
 
 TWINS = [f"{i} h" for i in "abc"] + [f"{i} k" for i in "def"]
 TWINS += [f"{latent} {o}" for latent in "hk" for o in "uvwxyz"]
@@ -233,7 +233,7 @@ def test_an_input_that_does_not_pay_is_dropped_though_its_latent_has_no_other():
 def test_edges_that_are_added_together_make_no_cycle():
     structure, *_ = draw_structure(ORPHAN)
     h, k = structure.latent_nodes
-    sources, targets = np.array([h, 0, k, 1]), np.array([k, h, h, k])
+    sources, targets = np.array([h, 0, k, 1]), np.array([k, structure.first_output, h, h])
     chosen = _pick_apart(structure, sources, targets, np.array([4.0, 3.0, 2.0, 1.0]))
     between = [place for place in chosen if sources[place] in (h, k)]
     assert between == [0]
