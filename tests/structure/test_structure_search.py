@@ -20,7 +20,7 @@ from linear_graphs import (
 from rinn.structure.moves import is_acyclic, remove_unreached
 from rinn.structure.records import GraphSettings, Moments
 from rinn.structure.regression import estimate_moments
-from rinn.structure.search import Search, _pick_apart, find_penalty
+from rinn.structure.search import Search, _pick_apart, find_penalty, find_structure
 
 TWINS = [f"{i} h" for i in "abc"] + [f"{i} k" for i in "def"]
 TWINS += [f"{latent} {o}" for latent in "hk" for o in "uvwxyz"]
