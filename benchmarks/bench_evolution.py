@@ -131,8 +131,8 @@ def _measure_cpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> lis
                 "data": kind,
                 "what": name,
                 "generation_ms": 1e3 * float(np.median(seconds)),
-                "least_ms": 1e3 * min(seconds),
-                "most_ms": 1e3 * max(seconds),
+                "min_ms": 1e3 * min(seconds),
+                "max_ms": 1e3 * max(seconds),
                 "ratio_to_ours": float(np.median(ratios)),
                 "ratio_least": min(ratios),
                 "ratio_most": max(ratios),
@@ -288,8 +288,8 @@ def _time_generations(
     memory = (device.memory_stats() or {}).get("peak_bytes_in_use", 0)
     row = {
         "generation_ms": 1e3 * float(np.median(each)),
-        "least_ms": 1e3 * min(each),
-        "most_ms": 1e3 * max(each),
+        "min_ms": 1e3 * min(each),
+        "max_ms": 1e3 * max(each),
         "forecast_s": ALL_GENERATIONS * float(np.median(each)),
         "first_segment_s": seconds[0],
         "peak_gb": memory / 1e9,

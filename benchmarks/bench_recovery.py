@@ -205,7 +205,7 @@ WORLDS = {
         latents=(3, 5),
         inputs=(8, 14),
         outputs=(12, 20),
-        fixed=(("operators", ("and",)), ("prevalence", 0.6), ("least_effect", 0.0)),
+        fixed=(("operators", ("and",)), ("prevalence", 0.6), ("min_effect", 0.0)),
     ),
     "xor10": World(
         10,
@@ -215,7 +215,7 @@ WORLDS = {
         latents=(3, 5),
         inputs=(8, 14),
         outputs=(12, 20),
-        fixed=(("operators", ("xor",)), ("prevalence", 0.25), ("least_effect", 0.0)),
+        fixed=(("operators", ("xor",)), ("prevalence", 0.25), ("min_effect", 0.0)),
     ),
     "mixed10": World(10, 1_100_000, ("mixed",)),
     "levels10": World(10, 1_200_000, levels=(4, 4), latents=(6, 12), inputs=(14, 30)),

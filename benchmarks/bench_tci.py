@@ -239,11 +239,11 @@ def _list_true(simulation: Simulation) -> list[tuple[str, str]]:
 def _score(found: Tci, pairs: list[tuple[str, str]]) -> dict[str, float]:
     """Count drivers and targets, and how many of them are true.
 
-    Only an SGA that causes at least `least_degs` DEGs can be called: those are `callable`.
+    Only an SGA that causes at least `min_degs` DEGs can be called: those are `callable`.
     """
     events, table = found.events, found.calls.targets
     causes = [sga for sga, _ in pairs]
-    able = {sga for sga in causes if causes.count(sga) >= found.settings.least_degs}
+    able = {sga for sga in causes if causes.count(sga) >= found.settings.min_degs}
     called = {events.sgas[number] for number in found.features.sgas}
     targets = {
         (events.sgas[sga], events.degs[deg])

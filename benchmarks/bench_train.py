@@ -281,7 +281,7 @@ def _measure_product(device: Any) -> float:
 def _make_row(runner: Runner, seconds: list[float], ours: float) -> dict[str, Any]:
     step = float(np.median(seconds))
     row = {"what": runner.name, "per_network_step_s": step, "ratio_to_ours": step / ours}
-    spread = {"least_s": min(seconds), "most_s": max(seconds), "runs_s": seconds}
+    spread = {"min_s": min(seconds), "max_s": max(seconds), "runs_s": seconds}
     return {**row, **spread, "validation_mse": runner.validate()}
 
 
@@ -303,7 +303,7 @@ def _find_versions() -> dict[str, str]:
 def _print(result: dict[str, Any], console: Console) -> None:
     table = Table("what", "per network and step", "ratio to ours", "spread", "MSE")
     for row in result["rows"]:
-        times = [1e6 * row[key] for key in ("per_network_step_s", "least_s", "most_s")]
+        times = [1e6 * row[key] for key in ("per_network_step_s", "min_s", "max_s")]
         step, least, most = (f"{us:.1f}" if us < 100 else f"{us:.0f}" for us in times)
         cells = (f"{step} us", f"{row['ratio_to_ours']:.1f}", f"{least}..{most} us")
         table.add_row(row["what"], *cells, f"{row['validation_mse']:.3f}")

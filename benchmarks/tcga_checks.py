@@ -15,7 +15,7 @@ from rinn.simulate.population import DEGS, SGAS
 # The published values were measured on so many tumours; correlations by chance depend on it.
 TUMOURS = 500
 # Genes altered less often have no correlation worth the name.
-LEAST_EVENTS = 5
+MIN_EVENTS = 5
 
 # Statistic: published value, and how far a generated block may lie from it. The room is about four
 # times the spread between seeds, each with its own 14 tissues and 500 tumours, and more where the
@@ -150,7 +150,7 @@ def _take(name: str, table: pd.DataFrame, columns: int) -> np.ndarray:
 
 
 def _measure(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    common = x[:, x.sum(axis=0) >= LEAST_EVENTS]
+    common = x[:, x.sum(axis=0) >= MIN_EVENTS]
     burden, count = x.sum(axis=1), y.sum(axis=1)
     return {
         **_measure_frequencies(x.mean(axis=0)),

@@ -145,22 +145,22 @@ def literal_cutoffs(tops, sgas, significance):
     return cutoffs
 
 
-def literal_calls(tops, a, cutoffs, least_degs, least_tumours, least_rate, least_share):
+def literal_calls(tops, a, cutoffs, min_degs, min_tumours, min_rate, min_share):
     """From {(tumour, DEG): (SGA, posterior)}: calls by tumour, drivers overall, their targets."""
     links = {key: sga for key, (sga, posterior) in tops.items() if posterior >= cutoffs[sga]}
     calls = set()
     for t in range(len(a)):
         for h in range(len(a[0])):
-            if sum(links.get((t, i)) == h for (s, i) in links if s == t) >= least_degs:
+            if sum(links.get((t, i)) == h for (s, i) in links if s == t) >= min_degs:
                 calls.add((t, h))
     drivers, targets = set(), set()
     for h in range(len(a[0])):
         called = [t for t, sga in calls if sga == h]
         carriers = sum(row[h] for row in a)
-        if len(called) < least_tumours or len(called) / carriers < least_rate:
+        if len(called) < min_tumours or len(called) / carriers < min_rate:
             continue
         drivers.add(h)
         for i in {i for _, i in links}:
-            if sum(links.get((t, i)) == h for t in called) / len(called) >= least_share:
+            if sum(links.get((t, i)) == h for t in called) / len(called) >= min_share:
                 targets.add((h, i))
     return calls, drivers, targets

@@ -30,9 +30,9 @@ NEAREST = 10  # networks of the paper's protocol
 EFFECTS = ("auto", "network", "regression", "corrected")
 SELECTIONS = ("accurate", "paper")
 MOST = 2**32 - 1  # of every whole number; a seed of NumPy or scikit-learn is no larger
-MOST_TRIALS, MOST_EPOCHS, MOST_ROUNDS = 100_000, 10_000_000, 10_000
+MAX_TRIALS, MAX_EPOCHS, MAX_ROUNDS = 100_000, 10_000_000, 10_000
 
-MOST_SAMPLES = 1_000_000
+MAX_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -193,14 +193,14 @@ class RunSettings:
         _check_choice("effects", self.effects, EFFECTS)
         for name in ("direct", "effects_only", "output_edges"):
             _check_flag(name, getattr(self, name))
-        check_number("bootstraps", self.bootstraps, 0, MOST_ROUNDS)
+        check_number("bootstraps", self.bootstraps, 0, MAX_ROUNDS)
         check_number("seed", self.seed, 0)
         check_number("keep", self.keep, 1)
-        check_number("null", self.null, 0, MOST_ROUNDS)
+        check_number("null", self.null, 0, MAX_ROUNDS)
         if self.trials is not None:
-            check_number("trials", self.trials, 2, MOST_TRIALS)
+            check_number("trials", self.trials, 2, MAX_TRIALS)
         if self.epochs is not None:
-            check_number("epochs", self.epochs, 1, MOST_EPOCHS)
+            check_number("epochs", self.epochs, 1, MAX_EPOCHS)
         for name in ("alpha_pc", "alpha_sober"):
             if getattr(self, name) is not None:
                 _check_rate(name, getattr(self, name), 0.0, 1.0)

@@ -26,8 +26,8 @@ LOCK = ".rinn.lock"
 _PART = re.compile(r"\.rinn-[0-9a-f]{16}\.part")
 
 BLOCK = 1 << 20
-LEAST_UNPACKED = 1 << 30  # a gzip file may always grow to 1 GiB
-MOST_GROWTH = 200  # times its own size; tables of zeros and ones grow about a hundredfold
+MIN_UNPACKED = 1 << 30  # a gzip file may always grow to 1 GiB
+MAX_GROWTH = 200  # times its own size; tables of zeros and ones grow about a hundredfold
 COPIES = 4  # of a text table that its readers hold at the same time
 _FORMULA_STARTS = frozenset("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -313,7 +313,7 @@ def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[b
         zlib.error: it is damaged.
         InputError: it holds more than any table would.
     """
-    most, count = max(LEAST_UNPACKED, MOST_GROWTH * size), 0
+    most, count = max(MIN_UNPACKED, MAX_GROWTH * size), 0
     unpacker = None
     for block in blocks:
         rest = block if unpacker else block.lstrip(b"\0")
@@ -323,7 +323,7 @@ def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[b
             count += len(part)
             if count > most:
                 raise InputError(
-                    f"{source} must be a gzip file that grows to at most {MOST_GROWTH} times its "
+                    f"{source} must be a gzip file that grows to at most {MAX_GROWTH} times its "
                     f"size, or 1 GiB, but it grows beyond {most:,} bytes; unpack it if it is right"
                 )
             yield part

@@ -28,7 +28,7 @@ def test_engine_is_timed(bench, tmp_path, capsys):
         found["step_of_all_ms"],
         found["networks_per_s"],
         found["compile_s"],
-        ours["least_s"],
+        ours["min_s"],
         ours["per_network_step_s"],
         ours["validation_mse"],
     ):

@@ -110,7 +110,7 @@ class TestName:
         [
             (("--alpha", "0"), "--alpha must be above 0"),
             (("--alpha", "nan"), "--alpha must be above 0"),
-            (("--least-overlap", "0"), "at least 1"),
+            (("--min-overlap", "0"), "at least 1"),
             (("--background", "every"), "background must be one of"),
             (("--out", "nowhere/names.csv"), "does not exist"),
             (("--out", "."), "it is a folder"),
@@ -229,7 +229,7 @@ class TestWhatifOfSeveralKinds:
         _show_change(found, likelihood)
         return capsys.readouterr().out
 
-    def test_the_most_changed_comes_first_in_standard_deviations(self, capsys):
+    def test_the_max_changed_comes_first_in_standard_deviations(self, capsys):
         said = self.show(capsys, [1.0, 0.4, 1e5, 0.0], [1.0, 0.4, 1e5, 0.0], [0.1, 0.1, 1e4, 0.1])
         assert "units of Y, probability of a 1, mean count; sample s1" in " ".join(said.split())
         places = [said.index(f"│ {name}") for name in ("relapse", "age", "reads")]

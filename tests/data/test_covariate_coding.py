@@ -14,7 +14,7 @@ def table(**columns):
     return CovariateTable(columns)
 
 
-def test_reference_is_the_most_frequent_level_and_missing_is_a_level():
+def test_reference_is_the_max_frequent_level_and_missing_is_a_level():
     tissue = words(*["skin"] * 4, *["lung"] * 5, *["brain"] * 2, "")
     found, dropped = code_covariates(table(tissue=tissue))
     assert found.codings[0].levels == ("lung", "(missing)", "brain", "skin")

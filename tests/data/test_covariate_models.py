@@ -18,7 +18,7 @@ def levels(rng, samples=600, count=4):
     return tissue, (tissue[:, None] == np.arange(1, count)).astype(float)
 
 
-def test_least_squares_gives_means_of_levels_and_their_errors():
+def test_min_squares_gives_means_of_levels_and_their_errors():
     rng = np.random.default_rng(0)
     tissue, z = levels(rng)
     y = tissue[:, None] * [[1.0, -2.0]] + rng.normal(size=(600, 2))

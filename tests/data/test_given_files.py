@@ -99,7 +99,7 @@ def test_gzip_of_several_members_is_read_and_a_cut_one_refused():
 
 @pytest.mark.parametrize("read", [lambda path: load_table(path, "X"), read_lines, load_covariates])
 def test_gzip_that_grows_too_much_is_refused(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(rinn.files, "LEAST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(rinn.files, "MIN_UNPACKED", 1 << 20)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"sample,a\n" + b"s,1\n" * 1_000_000, mtime=0))
     with pytest.raises(InputError, match="must be a gzip file that grows to at most 200 times"):

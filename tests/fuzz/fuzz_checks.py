@@ -34,9 +34,9 @@ from fuzz_cases import FAMILIES, fill_data, fill_nothing, make_base, take
 from rinn.cli import run
 
 SECONDS = {"fits": 180}
-MOST_SECONDS = 20
-MOST_MEMORY = 2 << 30
-MOST_LETTERS = 2000  # of a sentence, beside the words of the command itself
+MAX_SECONDS = 20
+MAX_MEMORY = 2 << 30
+MAX_LETTERS = 2000  # of a sentence, beside the words of the command itself
 SENTENCE = re.compile(r"rinn: [^\n]+[.?]\n")
 UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ENDS = {"SIGINT": (130, -2), "SIGTERM": (143, -15), "SIGKILL": (-9,)}
@@ -76,7 +76,7 @@ def run_case(family, seed, root):
         if case.signal:
             problems = _interrupt(case)
         else:
-            outcome = call(case.words, SECONDS.get(family, MOST_SECONDS))
+            outcome = call(case.words, SECONDS.get(family, MAX_SECONDS))
             problems = check_outcome(outcome, sum(map(len, case.words)))
             if outcome.code == 2:
                 case = type(case)(case.words)
@@ -106,7 +106,7 @@ def check_outcome(outcome, letters):
         problems.append(f"prints {' '.join(unsafe)} in {text!a}")
     if outcome.code == 2 and not SENTENCE.fullmatch(outcome.err):
         problems.append(f"not one sentence: {outcome.err[:300]!a}")
-    if outcome.code == 2 and len(outcome.err) > MOST_LETTERS + 2 * letters:
+    if outcome.code == 2 and len(outcome.err) > MAX_LETTERS + 2 * letters:
         problems.append(f"a sentence of {len(outcome.err)} characters: {outcome.err[:100]!a}")
     return problems
 
@@ -188,7 +188,7 @@ def _limit_time(seconds):
 def _limit_memory():
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MOST_MEMORY, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MAX_MEMORY, hard))
     try:
         yield
     finally:

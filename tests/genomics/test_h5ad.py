@@ -167,7 +167,7 @@ def test_unsound_sparse_matrix(tmp_path, function, kind):
 
 def test_too_large_a_table_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = write_h5ad(tmp_path / "a.h5ad")
-    monkeypatch.setattr("rinn.genomics.readers.hdf.MOST_CELLS", 5)
+    monkeypatch.setattr("rinn.genomics.readers.hdf.MAX_CELLS", 5)
     with pytest.raises(InputError, match="at most 5 cells, but has 2 samples and 3 genes; name"):
         load_h5ad(path)
     assert load_h5ad(path, genes=["g2"]).table.shape == (2, 1)

@@ -303,13 +303,13 @@ def test_wrong_options(tmp_path, options, sentence):
 
 
 def test_table_that_would_not_fit_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("rinn.genomics.readers.mutations._MOST_CELLS", 5)
+    monkeypatch.setattr("rinn.genomics.readers.mutations._MAX_CELLS", 5)
     with pytest.raises(InputError, match="at most 5 cells, but it has 3 samples and 2 genes"):
         load(tmp_path)
 
 
 def test_many_words_are_counted_as_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("rinn.genomics.readers.mutations._MOST_WORDS", 2)
+    monkeypatch.setattr("rinn.genomics.readers.mutations._MAX_WORDS", 2)
     rows = [
         *ROWS,
         ("A", "Silent", "s1", "x"),

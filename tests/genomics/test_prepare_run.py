@@ -82,7 +82,7 @@ def test_the_whole_way_with_exact_counts(cohort, tmp_path):
 def test_the_reference_decides_y(cohort, tmp_path):
     values = pd.read_csv(cohort["expression"], sep="\t", index_col=0).T
     normals = values.loc[NORMALS]
-    how = {"tissue_column": "Site", "least_reference": 10, "select": "none"}
+    how = {"tissue_column": "Site", "min_reference": 10, "select": "none"}
     make(cohort, tmp_path / "n", reference="normals", y_kind="binary", min_prevalence=0, **how)
     y = read_table(tmp_path / "n", "y.csv")
     z = (values["MYC"][TUMOURS[:40]] - normals["MYC"].mean()) / normals["MYC"].std()
@@ -145,7 +145,7 @@ def test_the_same_in_the_same_out(cohort, tmp_path):
     def sums(folder):
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
 
-    how = {"tissue_column": "Site", "select": "tci", "least_tumours": 5, "least_degs": 1,
+    how = {"tissue_column": "Site", "select": "tci", "min_tumours": 5, "min_degs": 1,
            "permutations": 3, "y_kind": "binary", "min_prevalence": 0.0}  # fmt: skip
     first = make(cohort, tmp_path / "a", **how)
     make(cohort, tmp_path / "b", **how)

@@ -89,25 +89,25 @@ def test_within_tissue_by_median_and_mad():
 def test_against_normals_of_the_same_tissue_by_mean_and_sd_or_robustly():
     normals = pd.DataFrame({"MYC": [0.0, 1.0, 5.0, 10.0, 12.0, 14.0]})
     reference = Reference(normals, ["lung"] * 3 + ["skin"] * 3)
-    settings = PrepareSettings(reference="normals", least_reference=3)
+    settings = PrepareSettings(reference="normals", min_reference=3)
     z = score_expression(VALUES, TISSUES, reference, settings).z["MYC"]
     assert z["t0"] == pytest.approx((1 - 2) / np.std([0, 1, 5], ddof=1))
     assert z["t7"] == pytest.approx((14 - 12) / 2)
-    robust = PrepareSettings(reference="normals", least_reference=3, robust=True)
+    robust = PrepareSettings(reference="normals", min_reference=3, robust=True)
     z = score_expression(VALUES, TISSUES, reference, robust).z["MYC"]
     assert z["t3"] == pytest.approx((4 - 1) / 1.4826)
 
 
 def test_against_tumours_whose_own_gene_is_diploid_and_cis_is_set_to_zero():
     levels = pd.DataFrame({"MYC": [0, 0, 0, 2, 0, 0, 0, 1]}, index=VALUES.index)
-    settings = PrepareSettings(reference="diploid", least_reference=3)
+    settings = PrepareSettings(reference="diploid", min_reference=3)
     scores = score_expression(VALUES, TISSUES, Reference(levels=levels), settings)
     assert scores.z["MYC"].tolist()[:4] == pytest.approx([-1, 0, 1, 0])
     sd = np.std([10, 11, 13], ddof=1)
     assert scores.z["MYC"]["t7"] == pytest.approx((14 - 34 / 3) / sd)
     assert scores.cis["MYC"] == 1
     assert scores.entries[-1].count == 1
-    kept = PrepareSettings(reference="diploid", least_reference=3, keep_cis=True)
+    kept = PrepareSettings(reference="diploid", min_reference=3, keep_cis=True)
     kept_z = score_expression(VALUES, TISSUES, Reference(levels=levels), kept).z["MYC"]
     assert kept_z["t3"] == pytest.approx(2)
     # What the own copy number did is no spread either.
@@ -120,7 +120,7 @@ def test_against_tumours_whose_own_gene_is_diploid_and_cis_is_set_to_zero():
 def test_a_reference_of_few_gives_way_to_the_tissue_and_says_so():
     normals = pd.DataFrame({"MYC": [0.0, 1.0, 5.0]})
     reference = Reference(normals, ["lung"] * 3)
-    settings = PrepareSettings(reference="normals", least_reference=3)
+    settings = PrepareSettings(reference="normals", min_reference=3)
     scores = score_expression(VALUES, TISSUES, reference, settings)
     assert scores.z["MYC"]["t7"] == pytest.approx(4 / 3 / 1.4826)
     assert scores.entries[0].names == ("skin: 1 genes",)
@@ -130,13 +130,13 @@ def test_tumours_without_reference_are_dropped_by_name():
     usable, entries = find_usable(
         pd.Series(["lung"] * 3 + ["skin"], index=list("abcd")),
         Reference(),
-        PrepareSettings(least_reference=3),
+        PrepareSettings(min_reference=3),
     )
     assert usable.tolist() == [True] * 3 + [False]
     assert entries[0].names == ("d (skin)",)
     with pytest.raises(InputError, match="the largest, 'lung', has 4"):
-        find_usable(TISSUES, Reference(), PrepareSettings(least_reference=5))
-    settings = PrepareSettings(reference="normals", least_reference=3)
+        find_usable(TISSUES, Reference(), PrepareSettings(min_reference=5))
+    settings = PrepareSettings(reference="normals", min_reference=3)
     with pytest.raises(InputError, match="at least 3 normals of a tissue, but there are at most 2"):
         find_usable(TISSUES, Reference(None, ["lung", "lung", "bone"]), settings)
     served = find_usable(TISSUES[:1], Reference(None, ["lung"] * 3), settings)
@@ -217,8 +217,8 @@ def test_tci_keeps_drivers_and_their_targets():
     assert select_columns(alterations, outputs, both, settings)[0][0] == ["DRV"]
     steps = PrepareSettings(select="variance:5+tci", permutations=5)
     assert len(select_columns(alterations, outputs, tissues, steps)[0][1]) <= 5
-    strict = PrepareSettings(select="tci", permutations=2, least_tumours=290)
-    with pytest.raises(InputError, match=r"TCI calls 0 drivers .* lower --least-tumours"):
+    strict = PrepareSettings(select="tci", permutations=2, min_tumours=290)
+    with pytest.raises(InputError, match=r"TCI calls 0 drivers .* lower --min-tumours"):
         select_columns(alterations, outputs, tissues, strict)
 
 
@@ -328,11 +328,11 @@ def test_columns_are_found_in_any_case():
         ({"y_kind": "both"}, "--y-kind must be one of its words"),
         ({"log": "maybe"}, "--log must be one of its words"),
         ({"min_frequency": 2}, "--min-frequency must be a number from 0 to 1, but 2 was given"),
-        ({"most_missing": True}, "--most-missing must be a number from 0 to 1"),
+        ({"max_missing": True}, "--max-missing must be a number from 0 to 1"),
         ({"min_prevalence": 0.9, "max_prevalence": 0.1}, "must be below --max-prevalence"),
         ({"min_carriers": 0}, "--min-carriers must be a whole number of at least 1"),
         ({"max_inputs": 0}, "--max-inputs must be a whole number of at least 1"),
-        ({"least_reference": 2}, "--least-reference must be a whole number of at least 3"),
+        ({"min_reference": 2}, "--min-reference must be a whole number of at least 3"),
         ({"permutations": -1}, "--permutations must be a whole number of at least 0"),
         ({"seed": 0.5}, "--seed must be a whole number"),
         ({"seed": 10**20}, "--seed must be a whole number of at most 4294967295, but 1000"),

@@ -79,15 +79,15 @@ def test_never_on_top_gets_one_and_bounds_hold():
     found = find_cutoffs(events, prior, settings, done=done)
     assert found[3] == 1
     assert found[2] == pytest.approx(0.5)
-    bounded = dataclasses.replace(settings, least_cutoff=0.45, most_cutoff=0.9)
+    bounded = dataclasses.replace(settings, min_cutoff=0.45, max_cutoff=0.9)
     found = find_cutoffs(events, prior, bounded, done=done)
     assert found[3] == 0.9
     assert found[0] == 0.45
 
 
-def test_without_permutations_the_least_cutoff_holds():
+def test_without_permutations_the_min_cutoff_holds():
     events = draw()
-    settings = TciSettings(permutations=0, least_cutoff=0.3)
+    settings = TciSettings(permutations=0, min_cutoff=0.3)
     assert (find_cutoffs(events, make_prior(events), settings) == 0.3).all()
 
 
@@ -117,7 +117,7 @@ def test_calls_equal_literal():
             tumour.tolist(), deg.tolist(), sga.tolist(), posterior.tolist(), strict=True
         )
     }
-    limits = {"least_degs": 3, "least_tumours": 10, "least_rate": 0.3, "least_share": 0.6}
+    limits = {"min_degs": 3, "min_tumours": 10, "min_rate": 0.3, "min_share": 0.6}
     wanted = literal_calls(tops, events.altered.toarray().tolist(), cutoffs, **limits)
     found = call_drivers(events, causes, cutoffs, TciSettings(**limits))
     calls = set(zip(found.calls["tumour"], found.calls["sga"], strict=True))
@@ -136,32 +136,32 @@ def test_targets_count_only_tumours_with_a_call():
     posterior = np.full((4, 3, 1), 0.9)
     posterior[2:, 0] = posterior[3, 1] = 0.1  # tumour 2 has two links, tumour 3 one
     causes = Causes(top, posterior, np.zeros((3, 2)), np.zeros((3, 2)))
-    limits = {"least_tumours": 2, "least_rate": 0.5, "least_share": 0.0}
-    found = call_drivers(events, causes, np.array([0.9]), TciSettings(least_degs=3, **limits))
+    limits = {"min_tumours": 2, "min_rate": 0.5, "min_share": 0.0}
+    found = call_drivers(events, causes, np.array([0.9]), TciSettings(min_degs=3, **limits))
     assert found.targets.to_numpy().tolist() == [[0, 0, 2, 1], [0, 1, 2, 1], [0, 2, 2, 1]]
-    found = call_drivers(events, causes, np.array([0.9]), TciSettings(least_degs=2, **limits))
+    found = call_drivers(events, causes, np.array([0.9]), TciSettings(min_degs=2, **limits))
     assert found.targets["tumours"].tolist() == [2, 3, 3]
     assert found.drivers["rate"].tolist() == [0.75]
 
 
 def test_features_follow_thresholds():
     events = draw(tumours=600)
-    found = find_drivers(events, TciSettings(permutations=5, least_degs=4))
+    found = find_drivers(events, TciSettings(permutations=5, min_degs=4))
     assert found.features.sgas == (0, 1)
     per_deg = np.bincount(found.calls.targets["deg"], minlength=10)
-    settings = TciSettings(least_drivers=2)
+    settings = TciSettings(min_drivers=2)
     kept = select_features(events, found.calls, settings).degs
     assert kept == tuple(np.flatnonzero(per_deg >= 2))
     assert {4, 5} <= set(kept)
     prevalence = events.expressed.mean(axis=0)
-    narrow = TciSettings(least_drivers=0, least_prevalence=float(np.median(prevalence)))
+    narrow = TciSettings(min_drivers=0, min_prevalence=float(np.median(prevalence)))
     kept = select_features(events, found.calls, narrow).degs
     assert kept == tuple(np.flatnonzero(prevalence >= np.median(prevalence)))
 
 
 def test_no_call_is_an_answer():
     events = draw()
-    found = find_drivers(events, TciSettings(permutations=1, least_degs=10**6))
+    found = find_drivers(events, TciSettings(permutations=1, min_degs=10**6))
     assert found.features.sgas == ()
     assert found.features.degs == ()
     summary = found.summarise()
@@ -177,12 +177,12 @@ def test_no_call_is_an_answer():
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"seed": 10**20}, "seed must be a whole number of at most 4294967295, but 1000"),
         ({"permutations": 10**20}, "permutations must be a whole number of at most 100000, but"),
-        ({"least_rate": 1.2}, "least_rate must be a number from 0 to 1, but 1.2 was given"),
-        ({"least_share": float("nan")}, "least_share must be a number from 0 to 1"),
+        ({"min_rate": 1.2}, "min_rate must be a number from 0 to 1, but 1.2 was given"),
+        ({"min_share": float("nan")}, "min_share must be a number from 0 to 1"),
         ({"significance": 0.0}, "significance must be above 0 and below 0.5"),
         ({"permute": "cols"}, "permute must be one of its words, but 'cols' was given"),
         ({"tissue_model": "none"}, "tissue_model must be one of its words"),
-        ({"least_cutoff": 0.9, "most_cutoff": 0.1}, "least_cutoff must not be above most_cutoff"),
+        ({"min_cutoff": 0.9, "max_cutoff": 0.1}, "min_cutoff must not be above max_cutoff"),
     ],
 )
 def test_wrong_settings_are_refused(given, words):

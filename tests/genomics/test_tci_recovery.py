@@ -31,7 +31,7 @@ def test_drivers_of_simulated_tumours_are_found(seed):
     found = find_drivers(events, SETTINGS)
     pairs = true_pairs(simulation.truth)
     causes = [sga for sga, _ in pairs]
-    able = {sga for sga in causes if causes.count(sga) >= SETTINGS.least_degs}
+    able = {sga for sga in causes if causes.count(sga) >= SETTINGS.min_degs}
     called = {events.sgas[number] for number in found.features.sgas}
     assert called <= able
     assert len(called) >= len(able) / 2
@@ -54,7 +54,7 @@ def test_permuted_outputs_call_almost_nothing():
 def test_tissues_in_strata_call_no_sga_without_effect():
     simulation = make_dataset("tcga-or", samples=2500, seed=0)
     x, y, tissues = simulation.x, simulation.y, simulation.labels["tissue"]
-    limits = {"permutations": 3, "least_rate": 0.3}
+    limits = {"permutations": 3, "min_rate": 0.3}
     blind = find_drivers(as_events(x, y), TciSettings(**limits))
     strata = TciSettings(tissue_model="strata", **limits)
     aware = find_drivers(as_events(x, y, tissues), strata)

@@ -156,13 +156,13 @@ def test_cores_change_nothing(tables):
 
 
 def test_nothing_kept_writes_no_tables(tables, capsys):
-    assert call(tables, "--least-tumours", "1000") == 0
+    assert call(tables, "--min-tumours", "1000") == 0
     assert {path.name for path in (tables / "run").iterdir()} == FILES - {"x.csv", "y.csv"}
     assert "0 SGAs are drivers overall" in " ".join(capsys.readouterr().out.split())
 
 
 def test_cutoff_of_one_is_told(tables, capsys):
-    assert call(tables, "--least-cutoff", "1") == 0
+    assert call(tables, "--min-cutoff", "1") == 0
     assert "6 SGAs that are not rare have the cut-off 1" in capsys.readouterr().out
     assert load_tci(tables / "run").summary["drivers"] == 0
 

@@ -325,10 +325,10 @@ def test_load_refuses_what_is_too_large(tmp_path, monkeypatch):
     path = tmp_path / "large.json"
     path.write_text(json.dumps({"nodes": NODES, "edges": [AB]}))
     load_graph(path)
-    monkeypatch.setattr(graphfiles, "MOST_EDGES", 0)
+    monkeypatch.setattr(graphfiles, "MAX_EDGES", 0)
     with pytest.raises(InputError, match="must have at most 0 edges, but has 1; leave out"):
         load_graph(path)
-    monkeypatch.setattr(graphfiles, "MOST_BYTES", 1 << 5)
+    monkeypatch.setattr(graphfiles, "MAX_BYTES", 1 << 5)
     with pytest.raises(InputError, match=r"large\.json must have at most 0 MiB, but it has more"):
         load_graph(path)
 

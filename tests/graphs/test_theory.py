@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rinn.errors import InputError
-from rinn.graphs.assumptions import MOST_TRIES, check_assumptions
+from rinn.graphs.assumptions import MAX_TRIES, check_assumptions
 from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import equal_graphs
 from rinn.graphs.minimal import count_tries
@@ -262,7 +262,7 @@ def test_a_shared_output_opens_the_way_between_its_causes():
 
 def test_all_statements_of_a_small_graph():
     graph = make_graph([("x0", "h"), ("h", "y0")], outputs=["y1"])
-    told = {(s.x, s.y, *s.given): s.independent for s in list_statements(graph, most_given=1)}
+    told = {(s.x, s.y, *s.given): s.independent for s in list_statements(graph, max_given=1)}
     assert told == {
         ("x0", "y0"): False,
         ("x0", "y0", "y1"): False,
@@ -273,7 +273,7 @@ def test_all_statements_of_a_small_graph():
 
 
 def test_a_graph_keeps_its_own_statements():
-    statements = list_statements(CLEAN, most_given=2)
+    statements = list_statements(CLEAN, max_given=2)
     assert check_markov(CLEAN, statements) == check_faithfulness(CLEAN, statements) == ()
 
 
@@ -308,7 +308,7 @@ def test_the_modified_graph_agrees_where_all_other_inputs_are_given(graph):
 )
 def test_other_statements_do_not_survive_the_modification(edges, statement):
     graph = make_graph(edges)
-    broken = check_markov(modify_graph(graph), list_statements(graph, most_given=1))
+    broken = check_markov(modify_graph(graph), list_statements(graph, max_given=1))
     assert broken == (Statement(*statement, independent=False),)
     assert all(one.status == "open" for one in check_assumptions(graph)[1:4])
 
@@ -331,9 +331,9 @@ def test_names_must_be_inputs_and_outputs(arguments, message):
 
 def test_too_many_statements_are_refused():
     with pytest.raises(InputError, match="at most 200000 statements, but 3 gives"):
-        list_statements(paper_graph(), most_given=3)
-    with pytest.raises(InputError, match="most_given must be 0 or more, got -1"):
-        list_statements(CLEAN, most_given=-1)
+        list_statements(paper_graph(), max_given=3)
+    with pytest.raises(InputError, match="max_given must be 0 or more, got -1"):
+        list_statements(CLEAN, max_given=-1)
 
 
 # --- data
@@ -540,7 +540,7 @@ def chain(length):
 def test_a_large_graph_is_checked_by_simple_changes_alone():
     """A search through all changes would take minutes here."""
     graph = chain(600)
-    assert count_tries(graph) > MOST_TRIES
+    assert count_tries(graph) > MAX_TRIES
     eighth = check_assumptions(graph)[7]
     assert eighth.status == "open"
     assert eighth.detail == (

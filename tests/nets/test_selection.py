@@ -59,7 +59,7 @@ LOSSES = st.lists(
 
 
 @given(LOSSES, st.integers(1, 6))
-def test_the_most_accurate_are_chosen_best_first(loss, keep):
+def test_the_max_accurate_are_chosen_best_first(loss, keep):
     chosen = select_accurate(np.array(loss), keep)
     usable = [place for place, value in enumerate(loss) if np.isfinite(value)]
     assert chosen == tuple(sorted(usable, key=lambda place: loss[place])[:keep])
@@ -75,7 +75,7 @@ def test_worse_networks_change_no_choice(loss, others, keep):
     assert select_accurate(np.array(loss + worse), keep) == chosen
 
 
-def test_unlike_the_nearest_the_most_accurate_do_not_depend_on_the_worst():
+def test_unlike_the_nearest_the_max_accurate_do_not_depend_on_the_worst():
     """A network that is bad in both respects draws the others together."""
     loss, size = np.array([1.0, 1.4, 2.0]), np.array([10.0, 5.0, 4.0])
     pool = np.append(loss, [9.0] * 3), np.append(size, [4.0] * 3)

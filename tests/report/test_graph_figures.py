@@ -135,8 +135,8 @@ def test_a_large_graph_says_what_is_not_drawn():
 
 
 def test_limits_are_checked():
-    with pytest.raises(InputError, match="most_drawn must be at least 1, got 0"):
-        graph_info(make_graph(CHAIN), most_drawn=0)
+    with pytest.raises(InputError, match="max_drawn must be at least 1, got 0"):
+        graph_info(make_graph(CHAIN), max_drawn=0)
     with pytest.raises(InputError, match="unknown role"):
         plot_graph(_with_role("cause"))
 
@@ -294,14 +294,14 @@ def test_every_process_draws_the_same_figure():
         "from tiny_graphs import paper_truth\n"
         "truth = paper_truth()\n"
         "found = nx.relabel_nodes(truth, {'24': 'L1'})\n"
-        "figures = plot_graph(truth, most_drawn=15), plot_comparison(found, truth)\n"
+        "figures = plot_graph(truth, max_drawn=15), plot_comparison(found, truth)\n"
         "print(*(hashlib.sha256(encode_figure(f, 'svg')).hexdigest() for f in figures))\n"
     )
     surroundings = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=surroundings, capture_output=True, text=True, check=True
     )
-    figures = plot_graph(paper_truth(), most_drawn=15), plot_comparison(found, paper_truth())
+    figures = plot_graph(paper_truth(), max_drawn=15), plot_comparison(found, paper_truth())
     ours = [hashlib.sha256(encode_figure(figure, "svg")).hexdigest() for figure in figures]
     assert done.stdout.split() == ours
 

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 import networkx as nx
 import pytest
 
-from rinn.report.index import HEIGHT, MOST_EDGES, WIDTH, draw_thumbnail
+from rinn.report.index import HEIGHT, MAX_EDGES, WIDTH, draw_thumbnail
 from run_folders import fork_graph
 
 
@@ -52,7 +52,7 @@ def test_graphs_without_latents(roles):
     assert set(paths) == set(roles.values())
 
 
-def test_of_many_edges_the_most_frequent():
+def test_of_many_edges_the_max_frequent():
     graph = nx.DiGraph()
     for i in range(60):
         graph.add_node(f"x{i}", role="input")
@@ -64,6 +64,6 @@ def test_of_many_edges_the_most_frequent():
             )
     svg, paths = draw(graph)
     assert paths["minus"].count("L") == 60
-    assert paths["plus"].count("L") == MOST_EDGES - 60
-    assert f"the {MOST_EDGES} most frequent are drawn" in svg.get("aria-label")
+    assert paths["plus"].count("L") == MAX_EDGES - 60
+    assert f"the {MAX_EDGES} most frequent are drawn" in svg.get("aria-label")
     assert len(draw_thumbnail(graph)) < 30_000

@@ -49,7 +49,7 @@ def test_all_at_once_on_every_mechanism(mechanism, levels):
 
 
 @pytest.mark.parametrize("levels", [1, 4])
-def test_fewest_and_most_levels(levels):
+def test_fewest_and_max_levels(levels):
     world = make(levels=levels)
     latents = world.truth.subgraph(by_role(world.truth, "latent"))
     assert nx.dag_longest_path_length(latents) == levels - 1

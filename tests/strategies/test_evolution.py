@@ -310,7 +310,7 @@ def test_a_gene_that_is_drawn_twice_gets_one_value():
     assert twice > 100
 
 
-def test_at_least_one_gene_mutates():
+def test_at_min_one_gene_mutates():
     assert count_mutations(1e-9, 1680) == 1
     assert count_mutations(0.006, 1680) == 10
     traits = traits_of(0, mutation_rate=1e-9)
@@ -323,7 +323,7 @@ def test_at_least_one_gene_mutates():
     assert np.asarray(children).any()
 
 
-def test_at_least_two_individuals_mate():
+def test_at_min_two_individuals_mate():
     assert make_traits(PROGRAM, 3, 2, **settings(0, elite_ratio=0.01)).elites.tolist() == [2]
 
 

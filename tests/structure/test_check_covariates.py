@@ -83,7 +83,7 @@ def test_equal_variances_give_the_usual_regression(monkeypatch):
     rng = np.random.default_rng(3)
     z = rng.normal(size=(90, 2))
     x, y = rng.normal(size=(90, 4)) + z[:, :1], rng.normal(size=(90, 3)) - z[:, 1:]
-    monkeypatch.setattr("rinn.structure.correlations.LEAST_VARIANCE", 1e9)  # all are then the same
+    monkeypatch.setattr("rinn.structure.correlations.MIN_VARIANCE", 1e9)  # all are then the same
     found = correlate_pairs(x, y, z)
     for i in range(4):
         for o in range(3):

@@ -21,7 +21,7 @@ def regress(x, y):
     return slopes[1:], y - design @ slopes
 
 
-def test_effects_are_those_of_least_squares():
+def test_effects_are_those_of_min_squares():
     x, y = draw()
     found = estimate_moments(make_sample(x, y))
     slopes, left = regress(x, y)

@@ -80,7 +80,7 @@ class TestCounts:
         assert row["genes"] == "a;q"
         assert row["p"] == pytest.approx(hypergeom.sf(1, 14, 5, 7))
 
-    def test_least_overlap(self, found):
+    def test_min_overlap(self, found):
         assert (found.table["overlap"] >= 2).all()
         assert find(found, "L1", "inputs", "MIX") is None
 

@@ -141,7 +141,7 @@ def test_json_may_have_a_mark_of_its_encoding_and_be_packed(tmp_path, monkeypatc
     packed.write_bytes(b"no gzip")
     with pytest.raises(InputError, match=r"cannot be read .*gzip"):
         load_statements(packed)
-    monkeypatch.setattr(statements, "MOST_BYTES", 10)
+    monkeypatch.setattr(statements, "MAX_BYTES", 10)
     with pytest.raises(InputError, match="at most 0 MiB"):
         load_statements(plain)
 

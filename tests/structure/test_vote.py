@@ -110,7 +110,7 @@ def test_a_latent_raises_what_it_reaches_in_sum():
     assert graph.nodes["L1"]["effects"] == pytest.approx({"y0": -0.3, "y1": -0.3, "y2": 1.0})
 
 
-def test_a_child_adds_at_least_two_outputs():
+def test_a_child_adds_at_min_two_outputs():
     first, second = [1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0]
     graph = vote([view([ALL, first, second])] * 3)
     assert set(graph["L1"]) == {"L2", "y4", "y5"}

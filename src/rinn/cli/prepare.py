@@ -72,7 +72,7 @@ def prepare(
     min_carriers: Annotated[
         int, typer.Option(help="Tumours that an input must be altered in, at least.")
     ] = 5,
-    most_missing: Annotated[
+    max_missing: Annotated[
         float, typer.Option(help="Share of tumours in which a gene may be unknown.")
     ] = 0.1,
     reference: Annotated[
@@ -85,7 +85,7 @@ def prepare(
     robust: Annotated[
         bool, typer.Option("--robust", help="normals, diploid: median and MAD, not mean and sd.")
     ] = False,
-    least_reference: Annotated[int, typer.Option(help="Samples that a reference must have.")] = 10,
+    min_reference: Annotated[int, typer.Option(help="Samples that a reference must have.")] = 10,
     log: Annotated[str, typer.Option(help="log2(x + 1) of expression: auto, yes or no.")] = "auto",
     y_kind: Annotated[
         str, typer.Option(help="continuous (z) or binary (|z| at least the cut-off).")
@@ -113,10 +113,10 @@ def prepare(
     max_inputs: Annotated[int | None, typer.Option(help="Keep the most frequent inputs.")] = None,
     max_outputs: Annotated[int | None, typer.Option(help="Keep the most variable outputs.")] = None,
     permutations: Annotated[int, typer.Option(help="tci: runs on permuted Y.")] = 100,
-    least_degs: Annotated[
+    min_degs: Annotated[
         int, typer.Option(help="tci: DEGs that a driver explains in a tumour, at least.")
     ] = 5,
-    least_tumours: Annotated[
+    min_tumours: Annotated[
         int, typer.Option(help="tci: tumours in which a driver is called, at least.")
     ] = 30,
     seed: Seed = 0,
@@ -150,10 +150,10 @@ def prepare(
         all_samples=all_samples,
         min_frequency=min_frequency,
         min_carriers=min_carriers,
-        most_missing=most_missing,
+        max_missing=max_missing,
         reference=reference,
         robust=robust,
-        least_reference=least_reference,
+        min_reference=min_reference,
         log=log,
         y_kind=y_kind,
         cutoff=cutoff,
@@ -164,8 +164,8 @@ def prepare(
         max_inputs=max_inputs,
         max_outputs=max_outputs,
         permutations=permutations,
-        least_degs=least_degs,
-        least_tumours=least_tumours,
+        min_degs=min_degs,
+        min_tumours=min_tumours,
         seed=seed,
     )
     found = run(sources, out, settings)

@@ -24,11 +24,11 @@ from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
 from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS
 
-MOST_NAMES = 12
-MOST_PAIRS = 10
+MAX_NAMES = 12
+MAX_PAIRS = 10
 _STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
 
-MOST_ROWS = 15
+MAX_ROWS = 15
 
 STYLES = {BETTER: "bold blue", WORSE: "yellow"}
 KEY = (
@@ -60,10 +60,10 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
 def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
     """Name what was left out of the tables: columns one by one, then how much more there is."""
     columns = [entry for entry in dropped if not entry["reason"].startswith("sample")]
-    words = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MOST_NAMES]]
+    words = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MAX_NAMES]]
     samples = len(dropped) - len(columns)
-    if len(columns) > MOST_NAMES:
-        words.append(f"left out {len(columns) - MOST_NAMES} more columns (see manifest.json)")
+    if len(columns) > MAX_NAMES:
+        words.append(f"left out {len(columns) - MAX_NAMES} more columns (see manifest.json)")
     if samples:
         words.append(f"left out {samples} samples that only one table has (see manifest.json)")
     return words
@@ -118,8 +118,8 @@ def _spread(value: dict[str, float]) -> str:
 
 
 def _names(names: list[str]) -> str:
-    shown = ", ".join(escape(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
+    shown = ", ".join(escape(name) for name in names[:MAX_NAMES])
+    more = len(names) - MAX_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
@@ -189,26 +189,26 @@ def _show_data(data: DataComparison, console: Console) -> None:
     _list_pairs("in the data but not in the graph", data.unexplained, console)
     _list_pairs("in the graph but not seen in the data", data.silent, console)
     if data.untested:
-        names = ", ".join(data.untested[:MOST_PAIRS])
+        names = ", ".join(data.untested[:MAX_PAIRS])
         whose = "other inputs or covariates" if data.covariates else "other inputs"
         _say(console, f"Not tested, since {whose} repeat them ({len(data.untested)}): {names}")
     if data.few:
-        names = ", ".join(data.few[:MOST_PAIRS])
+        names = ", ".join(data.few[:MAX_PAIRS])
         _say(console, f"Not tested, since too few values are known ({len(data.few)}): {names}")
     if data.unknown:
-        names = ", ".join(data.unknown[:MOST_PAIRS])
+        names = ", ".join(data.unknown[:MAX_PAIRS])
         _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")
 
 
 def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
     _say(console, f"Dependent {where}: {_count(len(pairs), 'pair')}")
-    for test in pairs[:MOST_PAIRS]:
+    for test in pairs[:MAX_PAIRS]:
         _say(
             console,
             f"  {test.x} and {test.y} (correlation {test.correlation:+.3f}, q = {test.q:.2g})",
         )
-    if len(pairs) > MOST_PAIRS:
-        _say(console, f"  and {len(pairs) - MOST_PAIRS} more")
+    if len(pairs) > MAX_PAIRS:
+        _say(console, f"  and {len(pairs) - MAX_PAIRS} more")
 
 
 def list_words(found: Preparation) -> list[str]:
@@ -254,7 +254,7 @@ def show_tci(result: TciResult, console: Console) -> None:
     if summary["cutoff_of_one"]:
         console.print(
             f"{summary['cutoff_of_one']} SGAs that are not rare have the cut-off 1, as those that "
-            f"permuted Y never puts on top: more --permutations or a lower --most-cutoff lets them "
+            f"permuted Y never puts on top: more --permutations or a lower --max-cutoff lets them "
             f"be called",
             highlight=False,
             soft_wrap=True,
@@ -265,11 +265,11 @@ def show_tci(result: TciResult, console: Console) -> None:
 
 def _list_drivers(folder: Path, count: int) -> Table:
     rows = read_table(folder / "drivers.csv", dtype={"sga": str})
-    shown = f", the first {MOST_ROWS} of {count}" if count > MOST_ROWS else ""
+    shown = f", the first {MAX_ROWS} of {count}" if count > MAX_ROWS else ""
     table = Table(title=f"Drivers overall{shown}", title_justify="left")
     for column in ("SGA", "carriers", "called in", "rate", "cut-off"):
         table.add_column(column, justify="left" if column == "SGA" else "right")
-    for row in rows.head(min(count, MOST_ROWS)).itertuples():
+    for row in rows.head(min(count, MAX_ROWS)).itertuples():
         table.add_row(
             escape(str(row.sga)),
             str(row.carriers),

@@ -51,27 +51,27 @@ def tci(
     significance: Annotated[
         float, typer.Option(help="Share of top posteriors of permuted Y above a cut-off.")
     ] = 0.001,
-    least_cutoff: Annotated[float, typer.Option(help="No cut-off is below this.")] = 0.0,
-    most_cutoff: Annotated[float, typer.Option(help="No cut-off is above this.")] = 1.0,
-    least_degs: Annotated[
+    min_cutoff: Annotated[float, typer.Option(help="No cut-off is below this.")] = 0.0,
+    max_cutoff: Annotated[float, typer.Option(help="No cut-off is above this.")] = 1.0,
+    min_degs: Annotated[
         int, typer.Option(help="DEGs that a driver explains in a tumour, at least.")
     ] = 5,
-    least_tumours: Annotated[
+    min_tumours: Annotated[
         int, typer.Option(help="Tumours in which a driver overall is called, at least.")
     ] = 30,
-    least_rate: Annotated[
+    min_rate: Annotated[
         float, typer.Option(help="Share of its carriers in which it is, at least.")
     ] = 0.5,
-    least_share: Annotated[
+    min_share: Annotated[
         float, typer.Option(help="Share of a driver's tumours with a target linked, at least.")
     ] = 0.2,
-    least_drivers: Annotated[
+    min_drivers: Annotated[
         int, typer.Option(help="Keep DEGs that are targets of so many drivers, at least.")
     ] = 1,
-    least_prevalence: Annotated[
+    min_prevalence: Annotated[
         float, typer.Option(help="Keep DEGs that are at least so frequent.")
     ] = 0.0,
-    most_prevalence: Annotated[
+    max_prevalence: Annotated[
         float, typer.Option(help="Keep DEGs that are at most so frequent.")
     ] = 1.0,
     cores: Annotated[
@@ -92,15 +92,15 @@ def tci(
         permutations=permutations,
         permute=permute,
         significance=significance,
-        least_cutoff=least_cutoff,
-        most_cutoff=most_cutoff,
-        least_degs=least_degs,
-        least_tumours=least_tumours,
-        least_rate=least_rate,
-        least_share=least_share,
-        least_drivers=least_drivers,
-        least_prevalence=least_prevalence,
-        most_prevalence=most_prevalence,
+        min_cutoff=min_cutoff,
+        max_cutoff=max_cutoff,
+        min_degs=min_degs,
+        min_tumours=min_tumours,
+        min_rate=min_rate,
+        min_share=min_share,
+        min_drivers=min_drivers,
+        min_prevalence=min_prevalence,
+        max_prevalence=max_prevalence,
         seed=seed,
     )
     result = run_tci(

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rinn.structure.similarity import Similarity
 
 NAMES = "names.csv"
-MOST_ROWS = 20
+MAX_ROWS = 20
 UNITS = {"number": "units of Y", "binary": "probability of a 1", "count": "mean count"}
 NEAREST = 3
-LEAST_SHARE = 0.1
+MIN_SHARE = 0.1
 
 Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 X = Annotated[Path, typer.Argument(metavar="X", help="Table of the inputs of any samples.")]
@@ -44,7 +44,7 @@ def name(
         Path | None, typer.Option(help="File to write; by default names.csv in the run folder.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="A name needs a q below this.")] = 0.05,
-    least_overlap: Annotated[
+    min_overlap: Annotated[
         int, typer.Option(help="Genes that a set must share with a latent, at least.")
     ] = 2,
     background: Annotated[
@@ -68,7 +68,7 @@ def name(
     _check_place(place, force)
     graph = load_graph(_find_graph(run))
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
-    found = enrich_latents(graph, sets, least=least_overlap, background=background)
+    found = enrich_latents(graph, sets, least=min_overlap, background=background)
     _write(found.table, place)
     for entry in sets.account.entries:
         _note(f"{gmt.name}: {entry}")
@@ -206,15 +206,15 @@ def _show_change(found: Prediction, likelihood: Likelihood) -> None:
     drawn.add_column("output")
     for word in columns.values():
         drawn.add_column(word, justify="right")
-    for output, row in moved.head(MOST_ROWS).iterrows():
+    for output, row in moved.head(MAX_ROWS).iterrows():
         drawn.add_row(escape(_plain(str(output))), *(f"{row[key]:.3g}" for key in columns))
     if moved.empty:
         say("no output changes")
         return
     Terminal().print(drawn)
-    rest = len(table) - min(len(moved), MOST_ROWS)
+    rest = len(table) - min(len(moved), MAX_ROWS)
     if rest:
-        small = len(moved) <= MOST_ROWS
+        small = len(moved) <= MAX_ROWS
         still = "do not change" if small else "change less, or not at all"
         single = "does not change" if small else "changes less, or not at all"
         say(f"{rest} other outputs {still}" if rest > 1 else f"1 other output {single}")
@@ -225,7 +225,7 @@ def _is_moved(table: pd.DataFrame) -> pd.Series:
     moved = table["size"] > 0
     if "free_change" in table:
         size, noise = table["free_change"].abs(), 2 * table["free_spread"].fillna(0)
-        moved |= (size > noise) & (size > LEAST_SHARE * float(size.max()))
+        moved |= (size > noise) & (size > MIN_SHARE * float(size.max()))
     return moved
 
 
@@ -239,7 +239,7 @@ def _show_similar(found: Similarity, of: str | None) -> None:
         elif ranked.empty:
             say(f"{_plain(name)}: no other input has an effect")
         else:
-            say(f"{_plain(name)}: {_list_neighbours(ranked, NEAREST if of is None else MOST_ROWS)}")
+            say(f"{_plain(name)}: {_list_neighbours(ranked, NEAREST if of is None else MAX_ROWS)}")
 
 
 def _list_neighbours(ranked: pd.DataFrame, count: int) -> str:

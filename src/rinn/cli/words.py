@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rinn.data.cells import parse_cell
 from rinn.errors import InputError, quote, suggest
 from rinn.refit.intervene import WORDS, Value
-from rinn.refit.samples import MOST_LISTED, RunModel
+from rinn.refit.samples import MAX_LISTED, RunModel
 
 
 def read_settings(
@@ -64,7 +64,7 @@ def read_edges(model: RunModel, words: Sequence[str]) -> list[tuple[str, str]]:
                 f"predict_do in Python, which takes the two names apart"
             )
         if not fitting:
-            nearest = suggest(word, spelt, listed=len(spelt) <= MOST_LISTED)
+            nearest = suggest(word, spelt, listed=len(spelt) <= MAX_LISTED)
             raise InputError(
                 f"--without must be SOURCE:TARGET, an edge of the graph, got {quote(word)}{nearest}"
             )
@@ -83,7 +83,7 @@ def _check_node(model: RunModel, name: str) -> None:
     known = (*model.latents, *model.inputs)
     raise InputError(
         f"--do must set an input or a latent of the run, got {quote(name)}"
-        f"{suggest(name, known, listed=len(known) <= MOST_LISTED)}"
+        f"{suggest(name, known, listed=len(known) <= MAX_LISTED)}"
     )
 
 

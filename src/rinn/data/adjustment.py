@@ -16,8 +16,8 @@ from scipy.special import expit
 from rinn.data.likelihoods import BINARY, COUNT, NUMBER, Likelihood
 
 RIDGE = 0.1  # on log odds and rates: keeps those of a level without a single 0 or 1 finite
-MOST_LOG = 30.0  # of a mean count
-MOST_STEPS, HALVINGS, CLOSE = 50, 20, 1e-10
+MAX_LOG = 30.0  # of a mean count
+MAX_STEPS, HALVINGS, CLOSE = 50, 20, 1e-10
 
 SMALLEST = 1e-9  # of the largest direction: what is below is a repetition, and rounding
 
@@ -148,7 +148,7 @@ class _Curve:
 
 
 def _bounded_exp(z: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(z, MOST_LOG))
+    return np.exp(np.minimum(z, MAX_LOG))
 
 
 def _softplus(z: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def _fit_curve(
         return float((curve.normaliser(z) - y * z).sum() + RIDGE / 2 * b @ b)
 
     cost = find_cost(b)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         p = curve.mean(design @ b)
         curvature = design.T @ (design * curve.slope(p)[:, None]) + ridge
         step = np.linalg.solve(curvature, design.T @ (y - p) - RIDGE * b)

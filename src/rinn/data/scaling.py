@@ -12,7 +12,7 @@ from scipy import stats
 from rinn.errors import InputError, quote
 
 LARGEST = 1e30  # squares of values, and float32, have room above and below
-LEAST_SPREAD = 1e-30
+MIN_SPREAD = 1e-30
 LIMIT = 10.0  # robust standard deviations: values beyond weigh too much in any fit
 TRIMMED = 0.02  # share of the values at either end that the robust standard deviation leaves out
 MIN_TRIMMED = 2  # values at either end
@@ -59,9 +59,9 @@ give it in another unit
                 f"{label} must have values up to {LARGEST:g}, but column {quote(column)} has "
                 f"{extreme:g}; give it in another unit"
             )
-        if 0 < most - least < LEAST_SPREAD:
+        if 0 < most - least < MIN_SPREAD:
             raise InputError(
-                f"{label} must have values that differ by at least {LEAST_SPREAD:g}, but those of "
+                f"{label} must have values that differ by at least {MIN_SPREAD:g}, but those of "
                 f"column {quote(column)} lie between {least:g} and {most:g}; give it in another "
                 f"unit"
             )

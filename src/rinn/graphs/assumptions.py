@@ -10,7 +10,7 @@ import numpy as np
 
 from rinn.graphs.basics import by_role, check_acyclic, collapse, find_ancestors
 from rinn.graphs.minimal import count_tries, find_smaller
-from rinn.graphs.theory import MOST_NAMES, above, below, explain_latents, join_names, modify_graph
+from rinn.graphs.theory import MAX_NAMES, above, below, explain_latents, join_names, modify_graph
 
 Status = Literal["holds", "broken", "doubtful", "open"]
 Verdict = tuple[Status, str]
@@ -30,7 +30,7 @@ SAYS = {
 UNBROKEN = "nothing in this graph breaks it, and the search looks for no other graphs"
 UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
 NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
-MOST_TRIES = 2_000_000  # some seconds
+MAX_TRIES = 2_000_000  # some seconds
 
 Given = Literal["inputs", "nothing"]
 
@@ -202,7 +202,7 @@ def _find_pairs(graph: nx.DiGraph, names: list[str]) -> tuple[list[str], int]:
     for target, bits in ancestors.items():
         causes = [names[i] for i in np.flatnonzero(np.unpackbits(bits)[columns])]
         count += len(causes) - 1
-        if len(shown) < MOST_NAMES:
+        if len(shown) < MAX_NAMES:
             shown += [f"{cause} -> {target}" for cause in causes if cause != target]
     return shown, count
 
@@ -227,15 +227,15 @@ def _check_visible(comparison: DataComparison | None) -> Verdict:
 
 def _check_smallest(graph: nx.DiGraph) -> Verdict:
     modified = modify_graph(graph)
-    change = find_smaller(modified, MOST_TRIES)
+    change = find_smaller(modified, MAX_TRIES)
     if change is None:
         few = "; only simple changes were tried, since it is large"
-        left_out = few if count_tries(modified) > MOST_TRIES else ""
+        left_out = few if count_tries(modified) > MAX_TRIES else ""
         return (
             "open",
             f"not proved: no single change that was tried gives a graph as small{left_out}",
         )
-    joined = find_smaller(collapse(modified), MOST_TRIES)
+    joined = find_smaller(collapse(modified), MAX_TRIES)
     if joined == change:
         return "doubtful", change
     then = "no other change was found" if joined is None else joined

@@ -16,7 +16,7 @@ from jaxtyping import UInt8
 from rinn.errors import InputError, quote, suggest
 
 ROLES = ("input", "latent", "output")
-MOST_OF_CYCLE = 6  # nodes that an error names
+MAX_OF_CYCLE = 6  # nodes that an error names
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def check_acyclic(graph: nx.DiGraph) -> None:
         _check_node(node, role)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [source for source, _ in nx.find_cycle(graph)]
-        shown = [quote(node) for node in cycle[:MOST_OF_CYCLE]]
-        left_out = ["..."] if len(cycle) > MOST_OF_CYCLE else []
+        shown = [quote(node) for node in cycle[:MAX_OF_CYCLE]]
+        left_out = ["..."] if len(cycle) > MAX_OF_CYCLE else []
         path = " -> ".join([*shown, *left_out, shown[0]])
         raise InputError(f"graph must have no cycle, but has {path}; remove one of these edges")
 

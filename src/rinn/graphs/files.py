@@ -30,9 +30,9 @@ SUPPORT = "support"  # what pays for an edge: effects, covariance, both or neith
 ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
 
 # Larger files are refused before they fill the memory; no run writes one.
-MOST_BYTES = 1 << 28
-MOST_EDGES = 1_000_000
-MOST_DEPTH = 50  # of lists and objects within each other
+MAX_BYTES = 1 << 28
+MAX_EDGES = 1_000_000
+MAX_DEPTH = 50  # of lists and objects within each other
 
 # Attributes of a graph that networkx adds to what it reads, and expects in what it writes.
 _ADDED_BY_READER = ("node_default", "edge_default")
@@ -134,9 +134,9 @@ def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> 
 
 def _read_bytes(path: Path) -> bytes:
     content = read_file(path, f"graph file {path}")
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise InputError(
-            f"graph file {path} must have at most {MOST_BYTES >> 20} MiB, but it has more; leave "
+            f"graph file {path} must have at most {MAX_BYTES >> 20} MiB, but it has more; leave "
             "out edges or attributes"
         )
     return content
@@ -356,13 +356,13 @@ def _shorten(words: object) -> str:
 def _check_depth(data: Any) -> None:
     """Refuse lists within lists that would end whoever follows them by recursion."""
     level = [data]
-    for _ in range(MOST_DEPTH):
+    for _ in range(MAX_DEPTH):
         within = (item.values() if isinstance(item, dict) else item for item in level)
         level = [item for items in within for item in items if isinstance(item, dict | list)]
         if not level:
             return
     raise InputError(
-        f"must hold lists and objects at most {MOST_DEPTH} deep within each other, but they are "
+        f"must hold lists and objects at most {MAX_DEPTH} deep within each other, but they are "
         "deeper; leave out what is not part of the graph"
     )
 
@@ -387,9 +387,9 @@ def _check_ends(nodes: list[str], edges: Sequence[tuple[str, str]]) -> None:
         raise InputError(
             f"every node must be listed once, but {twice} is listed again; remove or rename one"
         )
-    if len(edges) > MOST_EDGES:
+    if len(edges) > MAX_EDGES:
         raise InputError(
-            f"must have at most {MOST_EDGES:,} edges, but has {len(edges):,}; leave out weak edges"
+            f"must have at most {MAX_EDGES:,} edges, but has {len(edges):,}; leave out weak edges"
         )
     for edge in edges:
         for node in edge:

@@ -17,7 +17,7 @@ from rinn.graphs.basics import Layout, lay_out
 
 # Subsets of so many latents are all tried; above that, single additions, removals and swaps.
 EXACT_LATENTS = 9
-MOST_SHOWN = 6  # names in a sentence
+MAX_SHOWN = 6  # names in a sentence
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def count_tries(graph: nx.DiGraph) -> int:
     return sum(_count_tries(view) for view in (_look_forward(layout), _look_backward(layout)))
 
 
-def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None:
+def find_smaller(graph: nx.DiGraph, max_tries: int | None = None) -> str | None:
     """Name a change that keeps the graph's reach and does not raise its number of edges.
 
     Five kinds of change are tried: to drop a latent that joins nothing; to merge two latents with
@@ -85,7 +85,7 @@ def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None
 
     Args:
         graph: a graph whose nodes have roles.
-        most_tries: try the last two kinds only where `count_tries` is at most this.
+        max_tries: try the last two kinds only where `count_tries` is at most this.
 
     Returns:
         One sentence, or None where there is no such change.
@@ -114,7 +114,7 @@ def find_smaller(graph: nx.DiGraph, most_tries: int | None = None) -> str | None
         lambda: _find_removable(forward, backward, "parents"),
         lambda: _find_removable(backward, forward, "children"),
     )
-    changes = simple if most_tries is not None and tries > most_tries else simple + covers
+    changes = simple if max_tries is not None and tries > max_tries else simple + covers
     return next((sentence for find in changes for sentence in find()), None)
 
 
@@ -174,8 +174,8 @@ def _find_shared(view: View, other: View) -> Iterator[str]:
         shared = Counter(parent for child in after for parent in other.following[child])
         for second in sorted(node for node, count in shared.items() if count > 1 and node > one):
             common = sorted({*after} & {*view.following[second]})
-            children = " ".join(view.names[node] for node in common[:MOST_SHOWN])
-            children += f" and {len(common) - MOST_SHOWN} more" if len(common) > MOST_SHOWN else ""
+            children = " ".join(view.names[node] for node in common[:MAX_SHOWN])
+            children += f" and {len(common) - MAX_SHOWN} more" if len(common) > MAX_SHOWN else ""
             yield f"{view.names[one]} and {view.names[second]} share the children {children}"
 
 

@@ -18,7 +18,7 @@ from rinn.errors import InputError, quote
 from rinn.graphs.basics import by_role, check_acyclic
 from rinn.graphs.theory import above
 
-MOST_STATEMENTS = 200_000
+MAX_STATEMENTS = 200_000
 
 
 @dataclass(frozen=True)
@@ -56,18 +56,18 @@ def is_separated(graph: nx.DiGraph, x: str, y: str, given: Iterable[str] = ()) -
     return answer_statements(graph, [statement])[statement]
 
 
-def list_statements(graph: nx.DiGraph, most_given: int = 0) -> tuple[Statement, ...]:
+def list_statements(graph: nx.DiGraph, max_given: int = 0) -> tuple[Statement, ...]:
     """List what a graph says of each input and output, given each small set of the others.
 
     Args:
         graph: the graph; it is not changed.
-        most_given: the largest number of inputs and outputs that are held fixed.
+        max_given: the largest number of inputs and outputs that are held fixed.
 
     Returns:
         All statements, with what d-separation says of them.
 
     Raises:
-        InputError: the graph is not acyclic with roles, `most_given` is negative, or there would
+        InputError: the graph is not acyclic with roles, `max_given` is negative, or there would
             be more than 200,000 statements.
 
     Example:
@@ -79,19 +79,19 @@ def list_statements(graph: nx.DiGraph, most_given: int = 0) -> tuple[Statement, 
     check_acyclic(graph)
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     others = max(0, len(inputs) + len(outputs) - 2)
-    if most_given < 0:
-        raise InputError(f"most_given must be 0 or more, got {most_given}; choose 0, 1 or 2")
-    count = len(inputs) * len(outputs) * sum(comb(others, n) for n in range(most_given + 1))
-    if count > MOST_STATEMENTS:
+    if max_given < 0:
+        raise InputError(f"max_given must be 0 or more, got {max_given}; choose 0, 1 or 2")
+    count = len(inputs) * len(outputs) * sum(comb(others, n) for n in range(max_given + 1))
+    if count > MAX_STATEMENTS:
         raise InputError(
-            f"most_given must leave at most {MOST_STATEMENTS} statements, but {most_given} gives "
+            f"max_given must leave at most {MAX_STATEMENTS} statements, but {max_given} gives "
             f"{count}; choose a smaller one, or a graph with fewer inputs and outputs"
         )
     asked = [
         Statement(x, y, frozenset(given))
         for x in inputs
         for y in outputs
-        for size in range(most_given + 1)
+        for size in range(max_given + 1)
         for given in combinations([node for node in inputs + outputs if node not in (x, y)], size)
     ]
     found = answer_statements(graph, asked)

@@ -15,7 +15,7 @@ import networkx as nx
 
 from rinn.graphs.basics import by_role, check_acyclic, reach, sources
 
-MOST_NAMES = 4
+MAX_NAMES = 4
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -231,10 +231,10 @@ def join_names(names: Sequence[str], count: int | None = None) -> str:
         >>> join_names(["a", "b", "c"]), join_names("abcdef")
         ('a, b and c', 'a, b, c, d and 2 more')
     """
-    shown = list(names[:MOST_NAMES])
+    shown = list(names[:MAX_NAMES])
     count = len(names) if count is None else count
-    if count > MOST_NAMES:
-        return f"{', '.join(shown)} and {count - MOST_NAMES} more"
+    if count > MAX_NAMES:
+        return f"{', '.join(shown)} and {count - MAX_NAMES} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
@@ -281,7 +281,7 @@ def _say_twins(
         ("is reached by the same inputs as", same_inputs),
     ):
         if len(group) > 1:
-            first = list(islice((other for other in group if other != node), MOST_NAMES))
+            first = list(islice((other for other in group if other != node), MAX_NAMES))
             whole = "the two" if len(group) == 2 else "they"
             names = join_names(first, len(group) - 1)
             return f"{what} {names}, so {whole} cannot be told apart"

@@ -34,7 +34,7 @@ NETS_PER_GPU = 2048
 SMALLEST = 4
 SHRINK = 0.6
 PORTION = 1024
-MOST_PADDED = 1000  # weights of a layer up to which networks of all widths share a program
+MAX_PADDED = 1000  # weights of a layer up to which networks of all widths share a program
 PADDING = 8  # widths of belief networks are rounded up to a multiple of this
 
 
@@ -149,7 +149,7 @@ def _group_key(trial: Trial, problem: Problem, platform: str) -> tuple[object, .
     # Batch sizes that are powers of two share one program; any other has its own. With many inputs
     # padding costs more than a program: there only networks of like width share one.
     size = net.width * len(problem.x) if net.kind == "redundant" else 0
-    like = net.width.bit_length() if size > MOST_PADDED else 0
+    like = net.width.bit_length() if size > MAX_PADDED else 0
     return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like)
 
 

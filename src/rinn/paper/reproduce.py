@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from rinn.config import MOST_SAMPLES, MOST_TRIALS, check_number
+from rinn.config import MAX_SAMPLES, MAX_TRIALS, check_number
 from rinn.errors import InputError, TrainingError, suggest
 from rinn.nets.devices import find_devices
 from rinn.paper.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup
@@ -25,8 +25,8 @@ BUDGETS = ("quick", "paper")
 SIMULATED = ("matrix", "gaussian", "or", "logic")
 NOT_ON_TUMOURS = ("esc", "dm")
 SAMPLES = 5000
-LEAST_TRIALS = 2
-MOST_SEEDS = 1000
+MIN_TRIALS = 2
+MAX_SEEDS = 1000
 
 
 class RunCell(Protocol):
@@ -96,9 +96,9 @@ def reproduce(
     """
     jobs = plan_jobs(datasets, strategies, seeds)
     _check_budget(budget)
-    check_number("samples", samples, 1, MOST_SAMPLES)
+    check_number("samples", samples, 1, MAX_SAMPLES)
     if trials is not None:
-        check_number("trials", trials, LEAST_TRIALS, MOST_TRIALS)
+        check_number("trials", trials, MIN_TRIALS, MAX_TRIALS)
     find_devices(device)
     run_cell = run_cell or _find_run_cell()
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
@@ -132,7 +132,7 @@ def plan_jobs(
     if strategies is not None:
         strategies = [str(name).strip() for name in strategies]
         _check_names("strategies", strategies, list(STRATEGIES))
-    check_number("seeds", seeds, 1, MOST_SEEDS)
+    check_number("seeds", seeds, 1, MAX_SEEDS)
     jobs = (
         Job(dataset, strategy, seed)
         for dataset in names

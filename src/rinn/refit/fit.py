@@ -29,7 +29,7 @@ WARM_UP = 50
 BATCH = 256
 RATE = 0.02
 SQUARES = 0.99  # Adam's memory of squared slopes: shorter than usual, as the training is
-MOST_CHECKED = 4096  # validation samples that decide when to stop
+MAX_CHECKED = 4096  # validation samples that decide when to stop
 
 
 def refit_models(
@@ -84,7 +84,7 @@ def refit_models(
         _order_samples(problem, seed),
         _decay_rate(),
         np.array(PULLS, np.float32),
-        np.stack([split.validation[:MOST_CHECKED] for split in problem.splits]),
+        np.stack([split.validation[:MAX_CHECKED] for split in problem.splits]),
         problem.likelihood.make_units(),
         offset,
         weight,

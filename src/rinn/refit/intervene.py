@@ -14,7 +14,7 @@ from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.predict import predict_net
 from rinn.refit.model import GraphModel, NodeFunction, Values, run_changed, run_model
 from rinn.refit.samples import (
-    MOST_LISTED,
+    MAX_LISTED,
     CovariateSource,
     Range,
     RunModel,
@@ -203,7 +203,7 @@ def check_names(
             if name not in known:
                 raise InputError(
                     f"{word}s to set must be {word}s of the run, got {quote(name)}"
-                    f"{suggest(name, known, listed=len(known) <= MOST_LISTED)}"
+                    f"{suggest(name, known, listed=len(known) <= MAX_LISTED)}"
                 )
     edges, ends = set(model.edges), set(model.outputs)
     for source, target in without:

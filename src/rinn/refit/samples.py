@@ -22,7 +22,7 @@ from rinn.refit.model import GraphModel
 
 CovariateSource = str | os.PathLike[str] | pd.DataFrame | pd.Series | np.ndarray
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
 
@@ -310,7 +310,7 @@ def _find_rows(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
     place = {name: row for row, name in enumerate(names)}
     for name in chosen:
         if name not in place:
-            nearest = suggest(name, names, listed=len(names) <= MOST_LISTED)
+            nearest = suggest(name, names, listed=len(names) <= MAX_LISTED)
             raise InputError(f"sample must be in X, got {quote(name)}{nearest}")
     return [place[name] for name in dict.fromkeys(chosen)] or list(range(len(names)))
 

@@ -23,7 +23,7 @@ BIAS_SIZE = 0.7
 CURVE_SIZE = 0.3
 JITTER = 0.2
 RIDGE = 0.01  # of the variance
-MOST_CROSSED = 8  # parents whose products of two are looked at
+MAX_CROSSED = 8  # parents whose products of two are looked at
 
 
 def fit_quadratics(
@@ -172,7 +172,7 @@ def _fit_function(
 
 def _cross(v: Float[np.ndarray, "parent sample"]) -> Float[np.ndarray, "feature sample"]:
     """The values, and their products of two where they are few."""
-    if not 1 < len(v) <= MOST_CROSSED:
+    if not 1 < len(v) <= MAX_CROSSED:
         return v
     first, second = np.triu_indices(len(v), 1)
     return np.concatenate([v, v[first] * v[second]])

@@ -20,11 +20,11 @@ from rinn.graphs.layout import place_nodes
 from rinn.report.places import MANIFEST, REPORT, Parts, open_file, write_address
 from rinn.runs.sentences import LOSS_WORDS
 
-MOST_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 WIDTH, HEIGHT, MARGIN = 280.0, 170.0, 12.0
-MOST_EDGES = 400
+MAX_EDGES = 400
 LARGEST_DOT, SMALLEST_DOT = 9.0, 1.5
 
 SORTS = (
@@ -150,10 +150,10 @@ def _read(root: Path, parts: Parts) -> bytes | None:
         return None
     with file:
         try:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
         except OSError:
             return None
-    return content if len(content) <= MOST_BYTES else None
+    return content if len(content) <= MAX_BYTES else None
 
 
 def _is_file(root: Path, parts: Parts) -> bool:
@@ -162,7 +162,7 @@ def _is_file(root: Path, parts: Parts) -> bool:
     if file is None:
         return False
     with file:
-        return os.fstat(file.fileno()).st_size <= MOST_BYTES
+        return os.fstat(file.fileno()).st_size <= MAX_BYTES
 
 
 def _mark(card: Card, problem: str) -> Card:
@@ -253,7 +253,7 @@ def _fit(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float
 def _draw_edges(graph: nx.DiGraph, places: dict[str, tuple[float, float]]) -> str:
     """One path for each sign; the thinner, the more edges there are."""
     ranked = sorted(graph.edges(data=True), key=lambda edge: -_number(edge[2].get("frequency"), 1))
-    drawn = ranked[:MOST_EDGES]
+    drawn = ranked[:MAX_EDGES]
     width = round(min(1.4, max(0.3, 60 / max(1, len(drawn)))), 2)
     lines: dict[str, list[str]] = {"plain": [], "minus": [], "plus": []}
     for source, target, about in drawn:
@@ -279,7 +279,7 @@ def _dots(nodes: Iterable[str], places: dict[str, tuple[float, float]]) -> str:
 
 def _label(counts: dict[str, int], edges: int) -> str:
     words = [f"{number} {role}{'' if number == 1 else 's'}" for role, number in counts.items()]
-    more = f", of which the {MOST_EDGES} most frequent are drawn" if edges > MOST_EDGES else ""
+    more = f", of which the {MAX_EDGES} most frequent are drawn" if edges > MAX_EDGES else ""
     return f"Graph of {', '.join(words)} and {edges} edge{'' if edges == 1 else 's'}{more}"
 
 

@@ -17,7 +17,7 @@ REPORT = "report.html"
 MANIFEST = "manifest.json"
 MARKS = (MANIFEST, "trials.csv", "weights.safetensors")  # any of them makes a folder a run's
 DEPTH = 5
-MOST_FOLDERS = 20_000
+MAX_FOLDERS = 20_000
 SERVED = {
     REPORT: HTML,
     MANIFEST: JSON,
@@ -66,7 +66,7 @@ def find_runs(root: Path) -> Iterator[Parts]:
         [('a', 'run')]
     """
     waiting: list[Parts] = [()]
-    for _ in range(MOST_FOLDERS):
+    for _ in range(MAX_FOLDERS):
         if not waiting:
             return
         parts = waiting.pop()

@@ -13,7 +13,7 @@ from rinn.files import read_table
 from rinn.structure.enrichment import ALPHA, COLUMNS, SIDES
 
 NAMES = "names.csv"
-MOST_NAMES = 3  # of one latent
+MAX_NAMES = 3  # of one latent
 NUMBERS = ["overlap", "latent_genes", "q"]
 
 
@@ -76,7 +76,7 @@ def _choose_best(table: pd.DataFrame) -> dict[str, tuple[GeneSetName, ...]]:
     found: dict[str, dict[str, GeneSetName]] = {}
     for row in table[table["q"] < ALPHA].to_dict("records"):
         own = found.setdefault(row["latent"], {})
-        if len(own) < MOST_NAMES:
+        if len(own) < MAX_NAMES:
             one = GeneSetName(
                 row["set"], row["side"], int(row["overlap"]), int(row["latent_genes"]), row["q"]
             )

@@ -36,7 +36,7 @@ from rinn.structure.knowledge.sources import Knowledge
 PRIOR = "prior.json"
 FIT_LEVEL = 0.05  # of the test of fit: below, the graph leaves effects unexplained
 MIN_P = 1e-4  # smaller p-values are not spelled out
-MOST_SHOWN = 20  # contradictions that the manifest and the report list
+MAX_SHOWN = 20  # contradictions that the manifest and the report list
 PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn")
 
 
@@ -285,7 +285,7 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
         did = fit.influence.to_json()
         run.write_json(PRIOR, did)
         some = {name: did[name] for name in ("sentence", "counts", "silenced")}
-        some["contradictions"] = did["contradictions"][:MOST_SHOWN]
+        some["contradictions"] = did["contradictions"][:MAX_SHOWN]
         told["prior"] = manifest.get("prior", {}) | some
     if fit.refit and fit.comparison:
         run.write_json("refit.json", fit.refit.to_json())

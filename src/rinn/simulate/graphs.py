@@ -15,7 +15,7 @@ TRIES = 100
 PROPOSALS = 60
 CHOICES = 5
 LARGEST_FAN = 6
-MOST_NODES = 10_000  # of each role
+MAX_NODES = 10_000  # of each role
 
 # latent: (level, inputs, latent children, output children)
 _LATENTS: dict[int, tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
@@ -120,10 +120,10 @@ def make_random_graph(
 
 def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: float) -> Plan:
     """Refuse numbers that no graph can meet, before any is drawn."""
-    levels = check_count("levels", levels, most=MOST_NODES)
-    latents = check_count("latents", latents, most=MOST_NODES)
-    inputs = check_count("inputs", inputs, most=MOST_NODES)
-    outputs = check_count("outputs", outputs, most=MOST_NODES)
+    levels = check_count("levels", levels, most=MAX_NODES)
+    latents = check_count("latents", latents, most=MAX_NODES)
+    inputs = check_count("inputs", inputs, most=MAX_NODES)
+    outputs = check_count("outputs", outputs, most=MAX_NODES)
     share = check_share("orphans", orphans, closed=False)
     if latents < levels:
         raise InputError(
@@ -212,12 +212,12 @@ def _propose_children(rng: np.random.Generator, plan: Plan, draft: _Draft, laten
 def _hunger(draft: _Draft, latent: int) -> int:
     """How much a latent lacks another parent: orphans most, then those without a latent parent."""
     parents = len(draft.parents_of(latent))
-    if latent in draft.wanted and parents < _least_parents(draft.fan(latent)):
+    if latent in draft.wanted and parents < _min_parents(draft.fan(latent)):
         return 20
     return 4 if parents == 0 else 1
 
 
-def _least_parents(fan: int) -> int:
+def _min_parents(fan: int) -> int:
     """The fewest parents k that justify a latent with so many children c: k c > k + c."""
     return 2 if fan > 2 else 3
 
@@ -277,7 +277,7 @@ def _cover_outputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> None:
 def _attach_inputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> nx.DiGraph | None:
     """Give each latent the inputs it needs and share out the rest; None where they are too few."""
     lacks = {
-        latent: _least_parents(draft.fan(latent)) - len(draft.parents_of(latent))
+        latent: _min_parents(draft.fan(latent)) - len(draft.parents_of(latent))
         for latent in range(plan.latents)
     }
     fed = [latent for latent, lack in lacks.items() if lack <= 0]

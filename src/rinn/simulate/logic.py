@@ -19,7 +19,7 @@ CONCENTRATION = 100
 TABLE_PARENTS = 12
 # Rows that tell an effect of 0.05 from none, and how often gates may be drawn again.
 EFFECT_ROWS = 4000
-MOST_ROUNDS = 300
+MAX_ROUNDS = 300
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def sample_or(
         prevalence=prevalence,
         noise=noise,
         operators=("or",),
-        least_effect=0.0,
+        min_effect=0.0,
         correlated=correlated,
         block=block,
     )
@@ -100,7 +100,7 @@ def sample_logic(
     prevalence: float = 0.155,
     noise: float = 0.05,
     operators: Sequence[str] = OPERATORS,
-    least_effect: float = 0.05,
+    min_effect: float = 0.05,
     correlated: float = 0.0,
     block: int | None = None,
 ) -> Sampled:
@@ -115,7 +115,7 @@ def sample_logic(
     Operators are drawn for each node evenly and independently. An AND of several rare inputs, or
     an XOR with a coin, hides its causes from any finite table, against the paper's faithfulness
     assumption (A7): operators on the way from an input to an output are therefore drawn again
-    until the input changes the probability of the output by `least_effect`, at most 300 times; on
+    until the input changes the probability of the output by `min_effect`, at most 300 times; on
     deep graphs, where effects fade, the draw that hides the fewest pairs is taken.
 
     Args:
@@ -125,7 +125,7 @@ def sample_logic(
         prevalence: the probability that an input is 1.
         noise: the mean probability that a node contradicts its operator.
         operators: the operators to draw from, of and, or, xor.
-        least_effect: how much each input must change the probability of each output that it
+        min_effect: how much each input must change the probability of each output that it
             reaches; 0 takes the first draw as it is.
         correlated: the correlation of the normals that make each two inputs 1.
         block: rows worked on at once; changes the memory used, not the result.
@@ -145,16 +145,14 @@ def sample_logic(
     prevalence = check_share("prevalence", prevalence)
     noise = check_share("noise", noise, below=0.5, closed=False)
     operators = check_choices("operators", operators, OPERATORS)
-    least_effect = check_share("least_effect", least_effect)
+    min_effect = check_share("min_effect", min_effect)
     correlated = check_share("correlated", correlated, closed=False)
     check_count("samples", samples)
     layout = lay_out(graph)
     gates = _draw_gates(rng, layout, noise, operators)
     passing = _find_passing(graph, layout)
-    if least_effect > 0:
-        gates = _show_inputs(
-            rng, layout, gates, passing, prevalence, least_effect, noise, operators
-        )
+    if min_effect > 0:
+        gates = _show_inputs(rng, layout, gates, passing, prevalence, min_effect, noise, operators)
     truth = graph.copy()
     for node, gate in gates.items():
         truth.nodes[layout.nodes[node]]["operator"] = gate.operator
@@ -167,7 +165,7 @@ def sample_logic(
         "prevalence": prevalence,
         "noise": noise,
         "operators": operators,
-        "least_effect": least_effect,
+        "min_effect": min_effect,
     }
     return Sampled(x, y, truth, drawn)
 
@@ -206,7 +204,7 @@ def _show_inputs(
     gates: dict[int, Gate],
     passing: Passing,
     prevalence: float,
-    least_effect: float,
+    min_effect: float,
     noise: float,
     operators: tuple[str, ...],
 ) -> dict[int, Gate]:
@@ -214,9 +212,9 @@ def _show_inputs(
     above = _find_ancestors(layout)
     reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
     best, fewest = gates, reached.size + 1
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         values = _draw_values(rng, layout, gates, passing, prevalence, EFFECT_ROWS)
-        weak = reached & (_measure_effects(layout, values) < least_effect)
+        weak = reached & (_measure_effects(layout, values) < min_effect)
         if weak.sum() < fewest:
             best, fewest = gates, weak.sum()
         if fewest == 0:

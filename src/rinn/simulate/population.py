@@ -26,7 +26,7 @@ BURDEN_SPREAD = 0.75
 # Frequencies over all tissues: two log-normals (genes, mean and spread of the logarithm), except
 # for the genes altered most.
 FREQUENCIES = ((551, -4.357, 0.611), (83, -2.697, 0.621))
-LEAST_FREQUENCY = 0.002
+MIN_FREQUENCY = 0.002
 TOP_FREQUENCIES = (
     .490, .320, .198, .198, .192, .188, .160, .160, .144, .144,
     .126, .118, .116, .114, .100, .098, .098, .098, .094, .090,
@@ -114,7 +114,7 @@ def _draw_genes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
             for count, mean, sd in FREQUENCIES
         ]
     )
-    frequencies = np.sort(frequencies.clip(LEAST_FREQUENCY, TOP_FREQUENCIES[-1]))
+    frequencies = np.sort(frequencies.clip(MIN_FREQUENCY, TOP_FREQUENCIES[-1]))
     frequencies[-len(TOP_FREQUENCIES) :] = TOP_FREQUENCIES[::-1]
     # Units that stay together, cut from the genes in the order of their frequency.
     singles = SGAS - sum(BLOCKS) - RARE - TOP

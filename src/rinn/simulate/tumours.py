@@ -38,7 +38,7 @@ from rinn.simulate.samples import BLOCK_NUMBERS, SAMPLES, Sampled, Tumours
 
 # Parents that a DEG can have, and how often these are altered: no table of a few hundred rows
 # shows the effect of a rarer one.
-MOST_PARENTS, LEAST_FREQUENCY_OF_PARENTS = 3, 0.05
+MAX_PARENTS, MIN_FREQUENCY_OF_PARENTS = 3, 0.05
 STRENGTH = (0.3, 0.7)
 OPTIONS = ("parents", "strength", "x_block", "y_block")
 
@@ -167,10 +167,10 @@ def sample_tumours(
 
 def _check_parents(parents: int, strength: tuple[float, float] | None) -> dict[str, Any]:
     """Check what was asked for; nothing where there are to be no parents."""
-    most = check_count("parents", parents, least=0, most=MOST_PARENTS)
+    most = check_count("parents", parents, least=0, most=MAX_PARENTS)
     if most == 0 and strength is not None:
         raise InputError(
-            f"strength must come with parents of 1 to {MOST_PARENTS}, but {strength!r} was given "
+            f"strength must come with parents of 1 to {MAX_PARENTS}, but {strength!r} was given "
             f"without; add parents, or leave strength out"
         )
     if most == 0:
@@ -186,7 +186,7 @@ def _draw_parents(
     strength: tuple[float, float],
 ) -> list[tuple[int, int, float]]:
     """Draw the causes of each DEG among the alterations that are not rare: sga, deg, strength."""
-    often = np.flatnonzero(frequencies >= LEAST_FREQUENCY_OF_PARENTS)
+    often = np.flatnonzero(frequencies >= MIN_FREQUENCY_OF_PARENTS)
     effects = []
     for deg, count in enumerate(rng.integers(parents + 1, size=DEGS)):
         for sga in np.sort(rng.choice(often, count, replace=False)):

@@ -19,8 +19,8 @@ from rinn.graphs.basics import ROLES, by_role, reach
 from rinn.simulate.samples import Sampled
 
 TWIN_INPUTS = 2  # that a latent and its twin have at least
-MOST_UNEQUAL = 1000.0
-MOST_NOISE = 100.0  # variance of the inputs' error, and of the factor, in units of the signal
+MAX_UNEQUAL = 1000.0
+MAX_NOISE = 100.0  # variance of the inputs' error, and of the factor, in units of the signal
 # Sizes of the unmeasured factor's loadings, and of the effects between outputs.
 LOADINGS = (0.5, 1.5)
 OUTPUT_WEIGHTS = (0.5, 1.0)
@@ -186,9 +186,9 @@ def spread_effects(rng: np.random.Generator, graph: nx.DiGraph, factor: float) -
     Raises:
         InputError: the factor is out of range.
     """
-    if not (isinstance(factor, Real) and 1 <= factor <= MOST_UNEQUAL):
+    if not (isinstance(factor, Real) and 1 <= factor <= MAX_UNEQUAL):
         raise InputError(
-            f"unequal must be a number of at least 1 and at most {MOST_UNEQUAL:g}, but {factor!r} "
+            f"unequal must be a number of at least 1 and at most {MAX_UNEQUAL:g}, but {factor!r} "
             f"was given; choose for example 10"
         )
     if factor == 1:
@@ -211,7 +211,7 @@ def add_factor(rng: np.random.Generator, sampled: Sampled, strength: float) -> S
         InputError: the strength is out of range.
     """
     binary = _find_binary(sampled)
-    most = 1.0 if binary.any() else MOST_NOISE
+    most = 1.0 if binary.any() else MAX_NOISE
     strength = check_share("factor", strength, below=most)
     if strength == 0:
         return sampled
@@ -271,7 +271,7 @@ def blur_inputs(rng: np.random.Generator, sampled: Sampled, noise: float) -> Sam
     """
     inputs = by_role(sampled.graph, "input")
     binary = sampled.x.dtype == np.int8
-    noise = check_share("input_noise", noise, below=1.0 if binary else MOST_NOISE)
+    noise = check_share("input_noise", noise, below=1.0 if binary else MAX_NOISE)
     if noise == 0:
         return sampled
     if binary:

@@ -19,7 +19,7 @@ from rinn.data.adjustment import find_basis
 # Directions in which the inputs vary less than this share of the largest are taken for exact
 # repetitions of other inputs; rounding leaves about 1e-15.
 SINGULAR = 1e-10
-LEAST_VARIANCE = 0.1  # of an output's mean variance, at any level of a covariate
+MIN_VARIANCE = 0.1  # of an output's mean variance, at any level of a covariate
 FEWEST_FREE = 2
 
 
@@ -135,7 +135,7 @@ def _find_unevenness(
     """How much larger an error is as the samples that tell a slope are the uncertain ones."""
     mean = squares.mean(axis=0)
     variances = mean + basis @ (basis.T @ squares)  # the basis is centred
-    variances = np.maximum(variances, np.maximum(LEAST_VARIANCE * mean, 1e-300))
+    variances = np.maximum(variances, np.maximum(MIN_VARIANCE * mean, 1e-300))
     share = readers**2
     share = share / np.maximum(share.sum(axis=0), 1e-300)
     return np.sqrt(np.maximum(share.T @ (variances / variances.mean(axis=0)), 1e-12))

@@ -21,7 +21,7 @@ from rinn.graphs.basics import by_role, latents_in_order
 
 SIDES = ("inputs", "outputs", "both")
 BACKGROUNDS = ("annotated", "all")
-LEAST_OVERLAP = 2
+MIN_OVERLAP = 2
 ALPHA = 0.05
 COLUMNS = (
     "latent", "side", "set", "overlap", "latent_genes", "set_genes", "background", "genes", "p",
@@ -69,7 +69,7 @@ def enrich_latents(
     graph: nx.DiGraph,
     sets: GeneSets,
     *,
-    least: int = LEAST_OVERLAP,
+    least: int = MIN_OVERLAP,
     background: str = "annotated",
 ) -> Enrichment:
     """Test every latent's inputs, outputs, and both together against every gene set.

@@ -19,7 +19,7 @@ from rinn.structure.search import find_penalty
 from rinn.structure.vote import LatentGraph
 
 AGAINST = 3.0  # log odds: the data speak clearly against what was said
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 DATA, PRIOR, STATED = "data", "prior", "stated"  # what an edge owes its place to
 
@@ -73,15 +73,15 @@ class Influence:
     def to_json(self) -> dict[str, Any]:
         """The record without the other graph, ready for `json.dumps`; long lists are cut."""
         pairs = {name: getattr(self, name) for name in ("owed", "stated", "gained", "lost")}
-        listed = {name: [list(pair) for pair in some[:MOST_LISTED]] for name, some in pairs.items()}
-        against = [one.to_json() for one in self.contradictions[:MOST_LISTED]]
+        listed = {name: [list(pair) for pair in some[:MAX_LISTED]] for name, some in pairs.items()}
+        against = [one.to_json() for one in self.contradictions[:MAX_LISTED]]
         counts = {name: len(some) for name, some in pairs.items()}
         counts |= {"edges": self.edges, "contradictions": len(self.contradictions)}
         return {
             "sentence": self.sentence,
             "counts": counts,
             **listed,
-            "silenced": list(self.silenced[:MOST_LISTED]),
+            "silenced": list(self.silenced[:MAX_LISTED]),
             "contradictions": against,
         }
 

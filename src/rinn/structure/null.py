@@ -31,7 +31,7 @@ from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
 from rinn.structure.vote import LatentGraph
 
 NETWORKS = 32
-MOST_DECOYS = 50
+MAX_DECOYS = 50
 
 _STREAM = 29  # of random numbers, apart from those that split samples and draw settings
 
@@ -199,7 +199,7 @@ def _draw_order(data: Data, rng: np.random.Generator) -> np.ndarray:
 
 
 def add_decoys(
-    data: Data, rng: np.random.Generator, most: int = MOST_DECOYS
+    data: Data, rng: np.random.Generator, most: int = MAX_DECOYS
 ) -> tuple[Data, tuple[str, ...]]:
     """Add permuted copies of inputs, which look like them and have to do with nothing.
 

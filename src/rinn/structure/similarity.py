@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from rinn.errors import InputError, quote, suggest
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Similarity:
             InputError: there is no such input.
         """
         if name not in self.inputs:
-            listed = len(self.inputs) <= MOST_LISTED
+            listed = len(self.inputs) <= MAX_LISTED
             raise InputError(
                 f"input must be an input of the run, got {quote(name)}"
                 f"{suggest(name, self.inputs, listed=listed)}"

@@ -117,8 +117,8 @@ def _say_why(
     )
     why[counts["carriers"] < least] = f"altered in fewer than {least} tumours"
     why[counts["gene"].isin(settings.exclude)] = "excluded by --exclude"
-    why[counts["unknown"] > settings.most_missing * samples] = (
-        f"unknown in more than {100 * settings.most_missing:g} % of the tumours"
+    why[counts["unknown"] > settings.max_missing * samples] = (
+        f"unknown in more than {100 * settings.max_missing:g} % of the tumours"
     )
     return why
 

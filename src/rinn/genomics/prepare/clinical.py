@@ -118,7 +118,7 @@ def clean_text(cell: str) -> str:
 
 
 def make_covariates(
-    annotation: pd.DataFrame, most_missing: float
+    annotation: pd.DataFrame, max_missing: float
 ) -> tuple[pd.DataFrame | None, list[Entry]]:
     """Make columns that a fit can take: numbers without gaps, or words.
 
@@ -127,7 +127,7 @@ def make_covariates(
 
     Args:
         annotation: the chosen columns of the tumours that are kept.
-        most_missing: share of gaps that a column may have.
+        max_missing: share of gaps that a column may have.
 
     Returns:
         The columns, or None where none is left; and the entries for the account.
@@ -143,7 +143,7 @@ def make_covariates(
         text = annotation[name].fillna("").map(clean_text)
         gaps = int((text == "").sum())
         label = (str(name),)
-        if gaps > most_missing * len(text):
+        if gaps > max_missing * len(text):
             reason = f"no value for {gaps:,} of {len(text):,} tumours"
             entries += note_some("dropped", "covariates", reason, label)
         elif text[text != ""].nunique() + bool(gaps) < 2:

@@ -14,7 +14,7 @@ from rinn.genomics.prepare.alterations import DEEP
 from rinn.genomics.prepare.settings import PrepareSettings
 
 MAD_TO_SD = 1.4826  # of a normal distribution
-MOST_Z = 10.0
+MAX_Z = 10.0
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ def find_usable(
 
     Example:
         >>> tissues = pd.Series(["lung"] * 3 + ["skin"], index=list("abcd"))
-        >>> find_usable(tissues, Reference(), PrepareSettings(least_reference=3))[0].tolist()
+        >>> find_usable(tissues, Reference(), PrepareSettings(min_reference=3))[0].tolist()
         [True, True, True, False]
     """
     if settings.reference == "none":
         return pd.Series(True, index=tissues.index), []
-    least = settings.least_reference
+    least = settings.min_reference
     counts = tissues.value_counts()
     enough = set(counts.index[counts >= least])
     if settings.reference == "normals":
@@ -83,7 +83,7 @@ def find_usable(
         raise InputError(
             f"a tissue must have at least {least} tumours to be compared with, but the largest, "
             f"{counts.index[0]!r}, has {counts.iloc[0]}; pool tissues in the clinical table, or "
-            f"lower --least-reference"
+            f"lower --min-reference"
         )
     usable = tissues.isin(enough)
     reason = f"their tissue has fewer than {least} samples to be compared with"
@@ -170,7 +170,7 @@ def _compare(
         elif settings.reference == "diploid" and levels is not None:
             usual = values.where(levels.loc[rows] == 0)
         if usual is not None:
-            enough = usual.count() >= settings.least_reference
+            enough = usual.count() >= settings.min_reference
             their_centre, their_spread = _describe(usual, robust=settings.robust)
             centre, spread = their_centre.where(enough, centre), their_spread.where(enough, spread)
             if not enough.all():
@@ -193,7 +193,7 @@ def _note_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings)
     words = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
     what = "normals" if settings.reference == "normals" else "diploid tumours"
     reason = (
-        f"with fewer than {settings.least_reference} {what}: compared with all tumours of the "
+        f"with fewer than {settings.min_reference} {what}: compared with all tumours of the "
         f"tissue instead"
     )
     return note_some("noted", "tissues", reason, words)
@@ -288,17 +288,17 @@ def _say_why(
     else:
         why[constant] = "the same in all tumours"
     why[genes["gene"].isin(settings.exclude)] = "excluded by --exclude"
-    why[genes["missing"] > settings.most_missing * samples] = (
-        f"without a score in more than {100 * settings.most_missing:g} % of the tumours"
+    why[genes["missing"] > settings.max_missing * samples] = (
+        f"without a score in more than {100 * settings.max_missing:g} % of the tumours"
     )
     return why
 
 
 def _hold(z: pd.DataFrame) -> tuple[pd.DataFrame, list[Entry]]:
     """Hold scores between two bounds: one value of 300 would outweigh all others."""
-    far = int((z.abs() > MOST_Z).to_numpy().sum())
-    reason = f"of Y beyond {MOST_Z:g} or -{MOST_Z:g}: held there"
-    return z.clip(-MOST_Z, MOST_Z), [Entry("repaired", "cells", far, reason)] if far else []
+    far = int((z.abs() > MAX_Z).to_numpy().sum())
+    reason = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: held there"
+    return z.clip(-MAX_Z, MAX_Z), [Entry("repaired", "cells", far, reason)] if far else []
 
 
 def _note_dropped(genes: pd.DataFrame) -> list[Entry]:

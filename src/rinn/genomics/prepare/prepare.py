@@ -80,7 +80,7 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
     covariates: pd.DataFrame | None = None
     notes: list[Entry] = []
     if tumours.annotation is not None:
-        covariates, notes = make_covariates(tumours.annotation, settings.most_missing)
+        covariates, notes = make_covariates(tumours.annotation, settings.max_missing)
     steps = (
         ("tumours", (*lost, *unserved)),
         ("X: alterations", x.entries),

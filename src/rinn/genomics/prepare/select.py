@@ -45,12 +45,12 @@ def select_columns(
             (inputs, outputs), cut = _ask_tci(x, y, inputs, outputs, tissues, settings)
         entries += cut
     auto = settings.select == "auto"
-    most_inputs = settings.max_inputs
-    if most_inputs is None and auto:
-        most_inputs = max(1, len(x.table) // AUTO_SAMPLES_PER_INPUT)
-    most_outputs = settings.max_outputs or (AUTO_OUTPUTS if auto else None)
-    inputs, fewer = _cut(inputs, most_inputs, "inputs", "less frequent")
-    outputs, less = _cut(outputs, most_outputs, "outputs", "with less spread")
+    max_inputs = settings.max_inputs
+    if max_inputs is None and auto:
+        max_inputs = max(1, len(x.table) // AUTO_SAMPLES_PER_INPUT)
+    max_outputs = settings.max_outputs or (AUTO_OUTPUTS if auto else None)
+    inputs, fewer = _cut(inputs, max_inputs, "inputs", "less frequent")
+    outputs, less = _cut(outputs, max_outputs, "outputs", "with less spread")
     return (inputs, outputs), entries + fewer + less
 
 
@@ -73,8 +73,8 @@ def _ask_tci(
     """Keep the drivers that TCI calls, and their targets."""
     rules = TciSettings(
         permutations=settings.permutations,
-        least_degs=settings.least_degs,
-        least_tumours=settings.least_tumours,
+        min_degs=settings.min_degs,
+        min_tumours=settings.min_tumours,
         seed=settings.seed,
     )
     labels = tissues if len(set(tissues)) > 1 else None
@@ -85,7 +85,7 @@ def _ask_tci(
         raise InputError(
             f"--select must leave inputs and outputs, but TCI calls {len(drivers)} drivers with "
             f"{len(targets)} targets among {len(inputs)} x {len(outputs)} columns of "
-            f"{len(tissues)} tumours; lower --least-tumours and --least-degs, or pass --select "
+            f"{len(tissues)} tumours; lower --min-tumours and --min-degs, or pass --select "
             f"variance:{AUTO_OUTPUTS}"
         )
     entries = [

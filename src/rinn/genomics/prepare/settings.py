@@ -29,7 +29,7 @@ CUTOFFS = {"normals": 2.81}
 USUAL_CUTOFF = 2.0
 AUTO_OUTPUTS = 100
 AUTO_SAMPLES_PER_INPUT = 4
-MOST_PERMUTATIONS = 100_000
+MAX_PERMUTATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,11 @@ class PrepareSettings:
         min_frequency: share of tumours that an input must be altered in.
         min_carriers: tumours that an input must be altered in, and in which a binary output must
             be 1 and must be 0.
-        most_missing: share of tumours in which a gene may be unknown.
+        max_missing: share of tumours in which a gene may be unknown.
         reference: what expression is compared with: the tumours of the same tissue, normals of
             that tissue, tumours of it whose gene is diploid, or none where the values are z-scores.
         robust: median and MAD in place of mean and standard deviation, for normals and diploid.
-        least_reference: samples that a reference must have.
+        min_reference: samples that a reference must have.
         log: log2(x + 1) of expression: auto, yes or no.
         y_kind: binary (|z| of at least the cut-off) or continuous (z).
         cutoff: None for 2.81 against normals (p = 0.005), else 2.
@@ -130,8 +130,8 @@ class PrepareSettings:
         max_inputs: keep the most frequent inputs.
         max_outputs: keep the most variable outputs.
         permutations: of TCI.
-        least_degs: of TCI: DEGs that a driver explains in a tumour.
-        least_tumours: of TCI: tumours in which a driver is called.
+        min_degs: of TCI: DEGs that a driver explains in a tumour.
+        min_tumours: of TCI: tumours in which a driver is called.
         seed: decides the permutations of TCI.
 
     Example:
@@ -152,10 +152,10 @@ mean 'binary'? Known: binary, continuous
     all_samples: bool = False
     min_frequency: float = 0.02
     min_carriers: int = 5
-    most_missing: float = 0.1
+    max_missing: float = 0.1
     reference: str = "tissue"
     robust: bool = False
-    least_reference: int = 10
+    min_reference: int = 10
     log: str = "auto"
     y_kind: str = "continuous"
     cutoff: float | None = None
@@ -166,8 +166,8 @@ mean 'binary'? Known: binary, continuous
     max_inputs: int | None = None
     max_outputs: int | None = None
     permutations: int = 100
-    least_degs: int = 5
-    least_tumours: int = 30
+    min_degs: int = 5
+    min_tumours: int = 30
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -176,20 +176,20 @@ mean 'binary'? Known: binary, continuous
         _check_word("--reference", self.reference, REFERENCES)
         _check_word("--y-kind", self.y_kind, Y_KINDS)
         _check_word("--log", self.log, tuple(LOGS))
-        for name in ("min_frequency", "most_missing", "min_prevalence", "max_prevalence"):
+        for name in ("min_frequency", "max_missing", "min_prevalence", "max_prevalence"):
             _check_share(name, getattr(self, name))
         if self.min_prevalence >= self.max_prevalence:
             raise InputError(
                 f"--min-prevalence must be below --max-prevalence, but {self.min_prevalence:g} and "
                 f"{self.max_prevalence:g} were given; exchange them"
             )
-        for name in ("min_carriers", "least_degs", "least_tumours"):
+        for name in ("min_carriers", "min_degs", "min_tumours"):
             _check_count(name, getattr(self, name), 1)
         for name in ("max_inputs", "max_outputs"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
-        _check_count("least_reference", self.least_reference, 3)
-        _check_count("permutations", self.permutations, 0, MOST_PERMUTATIONS)
+        _check_count("min_reference", self.min_reference, 3)
+        _check_count("permutations", self.permutations, 0, MAX_PERMUTATIONS)
         _check_count("seed", self.seed, 0)
         if self.cutoff is not None and not (_is_number(self.cutoff) and self.cutoff > 0):
             raise InputError(

@@ -16,7 +16,7 @@ from rinn.report.html.charts import draw_bar, draw_histogram
 from rinn.report.html.markup import Markup, count, element, join, list_names, paragraph, table
 from rinn.report.html.page import STYLES, write_policy
 
-MOST_GENES = 25
+MAX_GENES = 25
 VERBS = {
     "read": "read",
     "dropped": "dropped",
@@ -174,7 +174,7 @@ def _say_inputs(prepared: Prepared) -> Markup:
     shares = kept["frequency"].to_numpy()
     chart = draw_histogram(shares, "share of tumours with the alteration", "inputs")
     headers = ("gene", "tumours", "share", "", "mutated", "amplified", "deleted")
-    first = kept.sort_values(["carriers", "gene"], ascending=[False, True]).head(MOST_GENES)
+    first = kept.sort_values(["carriers", "gene"], ascending=[False, True]).head(MAX_GENES)
     rows = [
         (
             str(row["gene"]), f"{row['carriers']:,}", f"{row['frequency']:.1%}",
@@ -198,7 +198,7 @@ def _say_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
     shares = kept["prevalence"].to_numpy()
     chart = draw_histogram(shares, "share of tumours in which the gene is changed", "outputs")
     headers = ("gene", "changed in", "share", "", "spread", "own copy number altered in")
-    first = kept.sort_values(["spread", "gene"], ascending=[False, True]).head(MOST_GENES)
+    first = kept.sort_values(["spread", "gene"], ascending=[False, True]).head(MAX_GENES)
     rows = [
         (
             str(row["gene"]), f"{row['changed']:,}", f"{row['prevalence']:.1%}",
@@ -211,9 +211,9 @@ def _say_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
 
 
 def _say_more(number: int, name: str) -> Markup | None:
-    if number <= MOST_GENES:
+    if number <= MAX_GENES:
         return None
-    return paragraph(f"and {number - MOST_GENES:,} more in {name}", class_="note")
+    return paragraph(f"and {number - MAX_GENES:,} more in {name}", class_="note")
 
 
 def _say_tissues(prepared: Prepared) -> Markup:

@@ -13,8 +13,8 @@ import pandas as pd
 from rinn.errors import InputError, quote, quote_some
 from rinn.files import check_file
 
-MOST_CELLS = 1 << 30
-_MOST_NAMES = 50_000_000
+MAX_CELLS = 1 << 30
+_MAX_NAMES = 50_000_000
 _CHUNK = 1 << 24
 
 
@@ -144,9 +144,9 @@ def _look_up(labels: list[Any], codes: np.ndarray) -> list[Any]:
 
 def _bound(dataset: Any, source: str) -> Any:
     """Refuse an array that claims to be larger than any table of names."""
-    if dataset.size is None or dataset.size > _MOST_NAMES or dataset.ndim != 1:
+    if dataset.size is None or dataset.size > _MAX_NAMES or dataset.ndim != 1:
         raise InputError(
-            f"{source} must have lists of at most {_MOST_NAMES:,} names, but {dataset.name} has "
+            f"{source} must have lists of at most {_MAX_NAMES:,} names, but {dataset.name} has "
             f"the shape {dataset.shape}; write the file again"
         )
     return dataset
@@ -176,9 +176,9 @@ def read_values(node: Any, shape: tuple[int, int], columns: list[int], source: s
     """
     if not shape[0] or not columns:
         raise InputError(f"{source} must have samples and genes, but has none; check the file")
-    if shape[0] * len(columns) > MOST_CELLS:
+    if shape[0] * len(columns) > MAX_CELLS:
         raise InputError(
-            f"{source} must give a table of at most {MOST_CELLS:,} cells, but has {shape[0]:,} "
+            f"{source} must give a table of at most {MAX_CELLS:,} cells, but has {shape[0]:,} "
             f"samples and {len(columns):,} genes; name fewer with genes="
         )
     is_dense = hasattr(node, "dtype")

@@ -19,7 +19,7 @@ _LONG = {
     "sample": ("sample_id",),
     "value": ("value",),
 }
-_MOST_CELLS = 1 << 30
+_MAX_CELLS = 1 << 30
 
 
 class LongTable:
@@ -210,9 +210,9 @@ def _pivot(
     genes, samples = list(names[0]), list(names[1])
     if not genes:
         raise InputError(f"{lines.source} must have rows, but has only a header; export it again")
-    if "" in samples or len(genes) * len(samples) > _MOST_CELLS:
+    if "" in samples or len(genes) * len(samples) > _MAX_CELLS:
         raise InputError(
-            f"{lines.source} must have a sample in each row and at most {_MOST_CELLS:,} cells, but "
+            f"{lines.source} must have a sample in each row and at most {_MAX_CELLS:,} cells, but "
             f"has {len(genes):,} genes and {len(samples):,} samples; check its columns"
         )
     places = np.array(cells[0], dtype=np.int64) * len(samples) + np.array(cells[1], dtype=np.int64)

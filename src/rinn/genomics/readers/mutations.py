@@ -45,8 +45,8 @@ _VEP = (
     "transcript_ablation",
 )
 
-_MOST_WORDS = 1000  # of classes and of filters; a file with more has something else there
-_MOST_CELLS = 1 << 32
+_MAX_WORDS = 1000  # of classes and of filters; a file with more has something else there
+_MAX_CELLS = 1 << 32
 Sequenced = str | os.PathLike[str] | Iterable[str] | None
 
 
@@ -219,11 +219,11 @@ def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | No
     keeps = lru_cache(4096)(listing.keep)
     special = {gene for gene, _ in listing.exceptions}
     for gene, barcode, effect, *words in table:
-        effects[effect if effect in effects or len(effects) < _MOST_WORDS else "other"] += 1
+        effects[effect if effect in effects or len(effects) < _MAX_WORDS else "other"] += 1
         row = number_barcode(barcode)  # also where the mutation is dropped: it was sequenced
         if has_filter and not passes(words[0]):
             word = words[0]
-            refused[word if word in refused or len(refused) < _MOST_WORDS else "other"] += 1
+            refused[word if word in refused or len(refused) < _MAX_WORDS else "other"] += 1
             continue
         passing.add(row)
         if keeps(gene if gene in special else "", effect):
@@ -280,9 +280,9 @@ def _make_reading(
     if listed is not None:
         sequenced = tuple(name for name in _resolve(listed, owners) if name not in unsure)
     samples = sorted({*(owner for owner in owners if owner), *(sequenced or ())})
-    if len(samples) * len(symbols.names) > _MOST_CELLS:
+    if len(samples) * len(symbols.names) > _MAX_CELLS:
         raise InputError(
-            f"{account.source} must give a table of at most {_MOST_CELLS:,} cells, but it has "
+            f"{account.source} must give a table of at most {_MAX_CELLS:,} cells, but it has "
             f"{len(samples):,} samples and {len(symbols.names):,} genes; check its columns"
         )
     place = {name: row for row, name in enumerate(samples)}

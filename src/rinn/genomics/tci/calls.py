@@ -47,9 +47,9 @@ def call_drivers(
     """Call drivers and targets.
 
     An SGA is linked to a DEG in a tumour where it is the top cause with at least the posterior of
-    its cut-off. It is a driver in a tumour with `least_degs` links, a driver overall with calls in
-    `least_tumours` tumours and in the share `least_rate` of its carriers. A target of a driver
-    overall is linked to it in the share `least_share` of the tumours where it is called.
+    its cut-off. It is a driver in a tumour with `min_degs` links, a driver overall with calls in
+    `min_tumours` tumours and in the share `min_rate` of its carriers. A target of a driver
+    overall is linked to it in the share `min_share` of the tumours where it is called.
 
     Args:
         events: the tumours.
@@ -73,7 +73,7 @@ def call_drivers(
     sgas, degs = len(events.sgas), len(events.degs)
     tumour, deg, sga = _find_links(causes, cutoffs)
     codes, counts = np.unique(tumour * sgas + sga, return_counts=True)
-    enough = counts >= settings.least_degs
+    enough = counts >= settings.min_degs
     codes, counts = codes[enough], counts[enough]
     calls = pd.DataFrame({"tumour": codes // sgas, "sga": codes % sgas, "degs": counts})
     drivers = _sum_up(events, cutoffs, calls, settings)
@@ -85,15 +85,15 @@ def call_drivers(
     targets = pd.DataFrame(
         {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": share}
     )
-    targets = targets[share >= settings.least_share].reset_index(drop=True)
+    targets = targets[share >= settings.min_share].reset_index(drop=True)
     return Calls(calls, drivers, targets)
 
 
 def select_features(events: Events, calls: Calls, settings: TciSettings) -> Features:
     """Choose the columns for a smaller problem: drivers overall, and the DEGs that they explain.
 
-    A DEG is kept if it is a target of `least_drivers` of the drivers overall and its frequency is
-    from `least_prevalence` to `most_prevalence`.
+    A DEG is kept if it is a target of `min_drivers` of the drivers overall and its frequency is
+    from `min_prevalence` to `max_prevalence`.
 
     Args:
         events: the tumours.
@@ -108,14 +108,14 @@ def select_features(events: Events, calls: Calls, settings: TciSettings) -> Feat
         ...     pd.DataFrame({"driver": [True, False, True, False]}),
         ...     pd.DataFrame({"sga": [0, 0, 2], "deg": [1, 3, 3]}),
         ... )
-        >>> select_features(events, calls, TciSettings(least_drivers=2))
+        >>> select_features(events, calls, TciSettings(min_drivers=2))
         Features(sgas=(0, 2), degs=(3,))
     """
     drivers = np.flatnonzero(calls.drivers["driver"].to_numpy())
     of_deg = np.bincount(calls.targets["deg"].to_numpy(int), minlength=len(events.degs))
     prevalence = events.expressed.mean(axis=0)
-    keeps = of_deg >= settings.least_drivers
-    keeps &= (settings.least_prevalence <= prevalence) & (prevalence <= settings.most_prevalence)
+    keeps = of_deg >= settings.min_drivers
+    keeps &= (settings.min_prevalence <= prevalence) & (prevalence <= settings.max_prevalence)
     return Features(tuple(drivers.tolist()), tuple(np.flatnonzero(keeps).tolist()))
 
 
@@ -135,7 +135,7 @@ def _sum_up(
     carriers = np.bincount(events.altered.indices, minlength=sgas)
     called = np.bincount(calls["sga"].to_numpy(int), minlength=sgas)
     rate = called / np.maximum(carriers, 1)
-    is_driver = (called >= settings.least_tumours) & (rate >= settings.least_rate)
+    is_driver = (called >= settings.min_tumours) & (rate >= settings.min_rate)
     return pd.DataFrame(
         {
             "sga": np.arange(sgas),
@@ -165,7 +165,7 @@ class Tci:
         top = self.causes.top[..., 0]
         explained = int((top >= 0).sum())
         drivers = self.calls.drivers
-        often = drivers["carriers"] >= self.settings.least_tumours
+        often = drivers["carriers"] >= self.settings.min_tumours
         return {
             "tumours": self.events.altered.shape[0],
             "sgas": len(self.events.sgas),

@@ -17,7 +17,7 @@ from rinn.genomics.tci.scores import RULED_OUT, Scorer
 NO_CAUSE = -1
 # Scores of a block held at once; several arrays of this many numbers for each core.
 BLOCK_NUMBERS = 2**19
-MOST_DEGS = 64
+MAX_DEGS = 64
 BLOCKS_PER_CORE = 4
 
 Report = Callable[[int], None]
@@ -116,7 +116,7 @@ def count_cores() -> int:
 def _choose_block(sgas: int, degs: int, cores: int) -> int:
     """As many DEGs as fit, but some blocks for each core: the last ones end at about one time."""
     even = -(-degs // (BLOCKS_PER_CORE * cores))
-    return max(1, min(MOST_DEGS, even, BLOCK_NUMBERS // max(1, sgas)))
+    return max(1, min(MAX_DEGS, even, BLOCK_NUMBERS // max(1, sgas)))
 
 
 def _share_out(

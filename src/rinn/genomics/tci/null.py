@@ -139,9 +139,9 @@ def read_cutoffs(causes: Causes, sgas: int, significance: float) -> np.ndarray:
 
 def _average(rounds: Sequence[np.ndarray], sgas: int, settings: TciSettings) -> np.ndarray:
     if not rounds:
-        return np.full(sgas, settings.least_cutoff)
+        return np.full(sgas, settings.min_cutoff)
     cutoffs = np.stack(rounds)  # [round, sga]
     seen = np.isfinite(cutoffs)
     total = np.where(seen, cutoffs, 0.0).sum(axis=0)
     mean = np.where(seen.any(axis=0), total / np.maximum(seen.sum(axis=0), 1), 1.0)
-    return np.clip(mean, settings.least_cutoff, settings.most_cutoff)
+    return np.clip(mean, settings.min_cutoff, settings.max_cutoff)

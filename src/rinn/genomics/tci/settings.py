@@ -15,7 +15,7 @@ PRIORS = ("frequency", "uniform")
 PERMUTATIONS = ("rows", "columns")
 TISSUE_MODELS = ("strata", "mixture")
 OTHER_SHARE = 0.05
-MOST_PERMUTATIONS = 100_000
+MAX_PERMUTATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class TciSettings:
         permutations: runs on permuted Y that set the cut-offs; 0 calls every top cause.
         permute: rows (whole rows of Y change places) or columns (each DEG by itself).
         significance: share of an SGA's top posteriors under the null above its cut-off.
-        least_cutoff: no cut-off is below this.
-        most_cutoff: no cut-off is above this.
-        least_degs: DEGs that an SGA must explain in a tumour to be a driver there.
-        least_tumours: tumours in which a driver overall must be called.
-        least_rate: share of its carriers in which a driver overall must be called.
-        least_share: share of a driver's tumours in which a target must be linked to it.
-        least_drivers: drivers that a selected DEG must be a target of.
-        least_prevalence: selected DEGs are at least so frequent.
-        most_prevalence: selected DEGs are at most so frequent.
+        min_cutoff: no cut-off is below this.
+        max_cutoff: no cut-off is above this.
+        min_degs: DEGs that an SGA must explain in a tumour to be a driver there.
+        min_tumours: tumours in which a driver overall must be called.
+        min_rate: share of its carriers in which a driver overall must be called.
+        min_share: share of a driver's tumours in which a target must be linked to it.
+        min_drivers: drivers that a selected DEG must be a target of.
+        min_prevalence: selected DEGs are at least so frequent.
+        max_prevalence: selected DEGs are at most so frequent.
         seed: decides the permutations.
 
     Example:
-        >>> TciSettings(permutations=10).least_degs
+        >>> TciSettings(permutations=10).min_degs
         5
         >>> TciSettings(permute="row")
         Traceback (most recent call last):
@@ -57,35 +57,35 @@ mean 'rows'? Known: rows, columns
     permutations: int = 100
     permute: str = "rows"
     significance: float = 0.001
-    least_cutoff: float = 0.0
-    most_cutoff: float = 1.0
-    least_degs: int = 5
-    least_tumours: int = 30
-    least_rate: float = 0.5
-    least_share: float = 0.2
-    least_drivers: int = 1
-    least_prevalence: float = 0.0
-    most_prevalence: float = 1.0
+    min_cutoff: float = 0.0
+    max_cutoff: float = 1.0
+    min_degs: int = 5
+    min_tumours: int = 30
+    min_rate: float = 0.5
+    min_share: float = 0.2
+    min_drivers: int = 1
+    min_prevalence: float = 0.0
+    max_prevalence: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         for name, least in (
             ("top", 1),
-            ("least_degs", 1),
-            ("least_tumours", 1),
-            ("least_drivers", 0),
+            ("min_degs", 1),
+            ("min_tumours", 1),
+            ("min_drivers", 0),
             ("seed", 0),
         ):
             _check_count(name, getattr(self, name), least)
-        _check_count("permutations", self.permutations, 0, MOST_PERMUTATIONS)
-        for name in ("least_cutoff", "most_cutoff", "least_rate", "least_share"):
+        _check_count("permutations", self.permutations, 0, MAX_PERMUTATIONS)
+        for name in ("min_cutoff", "max_cutoff", "min_rate", "min_share"):
             check_share(name, getattr(self, name))
-        for name in ("least_prevalence", "most_prevalence"):
+        for name in ("min_prevalence", "max_prevalence"):
             check_share(name, getattr(self, name))
         for low, high in (
-            ("least_cutoff", "most_cutoff"),
-            ("least_prevalence", "most_prevalence"),
+            ("min_cutoff", "max_cutoff"),
+            ("min_prevalence", "max_prevalence"),
         ):
             if getattr(self, low) > getattr(self, high):
                 raise InputError(
@@ -137,7 +137,7 @@ def check_share(name: str, value: Any, *, is_open: bool = False) -> float:
         InputError: it is another number, or none.
 
     Example:
-        >>> check_share("least_rate", 0.5)
+        >>> check_share("min_rate", 0.5)
         0.5
     """
     fits = _is_number(value) and 0 <= value <= 1 and not (is_open and value in (0, 1))

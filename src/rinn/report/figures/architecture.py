@@ -37,7 +37,7 @@ from rinn.report.figures.canvas import (
 
 SHARE = 0.05
 
-MOST_INPUTS = 24
+MAX_INPUTS = 24
 LABEL = 0.55
 PITCH, NARROWEST = 0.25, 0.085  # inches between nodes
 NEAR, APART = 0.3, 0.85  # inches between rows without and with living edges
@@ -243,13 +243,13 @@ class _Sheet:
     def _choose(self, row: int) -> list[int]:
         """All inputs of a row, or those with the strongest living edges where they are many."""
         alive = self.info.inputs[row]
-        if len(alive) <= MOST_INPUTS:
+        if len(alive) <= MAX_INPUTS:
             return list(range(len(alive)))
         strength = np.zeros(len(alive))
         for edge in self.info.edges:
             if edge.redundant and edge.row == row:
                 strength[edge.source] = max(strength[edge.source], abs(edge.weight))
-        strongest = np.argsort(-strength, kind="stable")[: min(MOST_INPUTS, int(alive.sum()))]
+        strongest = np.argsort(-strength, kind="stable")[: min(MAX_INPUTS, int(alive.sum()))]
         return sorted(strongest.tolist())
 
     def _stack(self) -> list[float]:
@@ -281,8 +281,8 @@ class _Sheet:
                      zip(self.info.inputs, self.shown, strict=True))  # fmt: skip
         if not hidden:
             return [self.info.note]
-        strong = self.info.inputs.sum(axis=1).max() > MOST_INPUTS
-        which = f"the {MOST_INPUTS} with the strongest" if strong else "those with"
+        strong = self.info.inputs.sum(axis=1).max() > MAX_INPUTS
+        which = f"the {MAX_INPUTS} with the strongest" if strong else "those with"
         return [self.info.note, f"Of the inputs of each row only {which} living edges are drawn."]
 
     def _widest(self, names: Sequence[str]) -> float:

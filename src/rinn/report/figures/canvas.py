@@ -29,7 +29,7 @@ INK, GREY, PALE, WHITE = "#222222", "#7a7a7a", "#d4d4d4", "#ffffff"
 FONT = "DejaVu Sans"  # comes with Matplotlib, so figures look alike on every machine
 SMALL, NORMAL, LARGE = 6.5, 8.0, 9.5  # points
 DPI = 200
-MOST_LETTERS = 120
+MAX_LETTERS = 120
 POINTS = 72.0
 MARGIN = 0.15  # inches
 TITLE, NOTE_LINE = 0.3, 0.15  # inches that a title and a line of a note take
@@ -190,8 +190,8 @@ def spell(text: str) -> str:
         >>> spell("TP53 $x_1$ \U0001f9ec")
         'TP53 $x_1$ \\U0001f9ec'
     """
-    if len(text) > MOST_LETTERS:
-        text = text[: MOST_LETTERS - 1] + "…"
+    if len(text) > MAX_LETTERS:
+        text = text[: MAX_LETTERS - 1] + "…"
     known = _known_letters(tuple(fonts()))
     line = " ".join(text.split())
     return "".join(

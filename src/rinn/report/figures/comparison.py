@@ -22,7 +22,7 @@ STYLES: dict[str, dict[str, Any]] = {
     MISSED: {"color": VERMILION, "linestyle": (0, (4.0, 2.0)), "linewidth": 1.5},
     EXTRA: {"color": PURPLE, "linestyle": (0, (0.8, 1.2)), "linewidth": 2.2},
 }
-MOST_LONE = 12
+MAX_LONE = 12
 BOXES: dict[str, dict[str, Any]] = {
     RIGHT: {},
     MISSED: {"edgecolor": VERMILION, "linestyle": "--"},
@@ -152,7 +152,7 @@ def _join(
         both.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
     both.add_edges_from(edges)
     lone = [node for node in both if not both.degree(node)]
-    if len(lone) <= MOST_LONE:
+    if len(lone) <= MAX_LONE:
         return both, 0
     both.remove_nodes_from(lone)
     return both, len(lone)

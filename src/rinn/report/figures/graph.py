@@ -45,11 +45,11 @@ NARROWEST_GAP, GAP = 0.75, 1.7  # inches between columns
 PAGE = 7.0  # inches: the width that figures with few columns have
 LEGEND_ITEM = 1.25  # inches
 LEGEND_ROW = 0.17
-LEAST_BOW, BOW, MOST_BOW = 0.12, 0.06, 0.5  # inches that an edge within a column stands out
+MIN_BOW, BOW, MAX_BOW = 0.12, 0.06, 0.5  # inches that an edge within a column stands out
 HEAD = 0.06  # inches of its arrowhead
 
 ALL_DRAWN = 40
-MOST_DRAWN = 120
+MAX_DRAWN = 120
 THINNEST, THICKEST = 0.5, 2.8
 FAINTEST = 0.12
 
@@ -158,7 +158,7 @@ def draw_edge(frame: Frame, route: tuple[Point, ...], linewidth: float, **style:
 def _bow(vertices: list[Point], codes: list[Any], end: Point, row: float) -> None:
     """An edge within a column, to its left, with an arrowhead: no side says where it leads."""
     start = vertices[-1]
-    out = min(MOST_BOW, LEAST_BOW + BOW * abs(end[1] - start[1]) / row)
+    out = min(MAX_BOW, MIN_BOW + BOW * abs(end[1] - start[1]) / row)
     vertices += [(start[0] - out, start[1]), (end[0] - out, end[1]), end]
     vertices += [(end[0] - HEAD, end[1] - HEAD / 2), end, (end[0] - HEAD, end[1] + HEAD / 2)]
     codes += [Path.CURVE4] * 3 + [Path.MOVETO, Path.LINETO, Path.LINETO]
@@ -276,7 +276,7 @@ class GraphInfo:
 
 
 def graph_info(
-    graph: nx.DiGraph, *, all_drawn: int = ALL_DRAWN, most_drawn: int = MOST_DRAWN
+    graph: nx.DiGraph, *, all_drawn: int = ALL_DRAWN, max_drawn: int = MAX_DRAWN
 ) -> GraphInfo:
     """Compute the layers of a latent graph and the look of its edges.
 
@@ -285,7 +285,7 @@ def graph_info(
             not changed.
         all_drawn: with more inputs (or latents, or outputs) than this, those without an edge are
             left out.
-        most_drawn: the most of one role that are drawn: those with the strongest edges.
+        max_drawn: the most of one role that are drawn: those with the strongest edges.
 
     Returns:
         Places, routes, edges and what is left out.
@@ -302,12 +302,12 @@ def graph_info(
         [(1.0, -1), (0.5, 1)]
     """
     check_graph(graph)
-    for name, limit in (("all_drawn", all_drawn), ("most_drawn", most_drawn)):
+    for name, limit in (("all_drawn", all_drawn), ("max_drawn", max_drawn)):
         if limit < 1:
             raise InputError(
                 f"{name} must be at least 1, got {limit}; leave it out for the default"
             )
-    chosen = {node for role in ROLES for node in _choose(graph, role, all_drawn, most_drawn)}
+    chosen = {node for role in ROLES for node in _choose(graph, role, all_drawn, max_drawn)}
     part = take_part(graph, chosen)
     weights = [_number(about.get("weight")) or 0.0 for *_, about in part.edges(data=True)]
     strongest = max(map(abs, weights), default=0.0)
@@ -329,7 +329,7 @@ def plot_graph(
     *,
     title: str = "",
     all_drawn: int = ALL_DRAWN,
-    most_drawn: int = MOST_DRAWN,
+    max_drawn: int = MAX_DRAWN,
 ) -> Figure:
     """Draw a latent graph: inputs left, latents by causal level, outputs right.
 
@@ -340,7 +340,7 @@ def plot_graph(
         graph: see `graph_info`.
         title: above the figure.
         all_drawn: see `graph_info`.
-        most_drawn: see `graph_info`.
+        max_drawn: see `graph_info`.
 
     Returns:
         The figure.
@@ -354,7 +354,7 @@ def plot_graph(
         >>> len(plot_graph(graph).axes)
         1
     """
-    info = graph_info(graph, all_drawn=all_drawn, most_drawn=most_drawn)
+    info = graph_info(graph, all_drawn=all_drawn, max_drawn=max_drawn)
     handles = _list_handles(info)
     frame = make_frame(info.graph, info.layers, title, handles, info.note)
     for edge in sorted(info.edges, key=lambda edge: (edge.opacity, edge.width)):
@@ -370,13 +370,13 @@ def plot_graph(
     return frame.figure
 
 
-def _choose(graph: nx.DiGraph, role: str, all_drawn: int, most_drawn: int) -> list[str]:
+def _choose(graph: nx.DiGraph, role: str, all_drawn: int, max_drawn: int) -> list[str]:
     """Leave out nodes of a role that has too many of them to draw."""
     names = by_role(graph, role)
-    if len(names) <= min(all_drawn, most_drawn):
+    if len(names) <= min(all_drawn, max_drawn):
         return names
     strength = {name: _strongest_edge(graph, name) for name in names if graph.degree(name)}
-    return sorted(strength, key=lambda name: -strength[name])[:most_drawn]
+    return sorted(strength, key=lambda name: -strength[name])[:max_drawn]
 
 
 def _strongest_edge(graph: nx.DiGraph, node: str) -> float:

@@ -32,7 +32,7 @@ from rinn.report.figures.canvas import (
 )
 from rinn.report.figures.tiles import Tile, draw_key, draw_tiles, grid_shape, key_size
 
-MOST_TILES = 48  # of latents, and of inputs
+MAX_TILES = 48  # of latents, and of inputs
 PAGE = 7.0
 
 
@@ -82,7 +82,7 @@ def patterns_info(graph: nx.DiGraph) -> PatternsInfo:
             groups.setdefault(tuple(vector), []).append(name)
     inputs = by_role(graph, "input")
     reached = reach_vectors(graph, inputs, outputs)
-    shown = [i for i in range(len(inputs)) if len(inputs) <= MOST_TILES or reached[i].any()]
+    shown = [i for i in range(len(inputs)) if len(inputs) <= MAX_TILES or reached[i].any()]
     return PatternsInfo(
         outputs=tuple(outputs),
         names=tuple(tuple(names) for names in groups.values()),
@@ -116,8 +116,8 @@ def plot_patterns(graph: nx.DiGraph, *, title: str = "") -> Figure:
     info = patterns_info(graph)
     names = ["/".join(names) for names in info.names]
     blocks = [
-        ("latents", names[:MOST_TILES], info.latents),
-        ("inputs", list(info.input_names[:MOST_TILES]), info.inputs),
+        ("latents", names[:MAX_TILES], info.latents),
+        ("inputs", list(info.input_names[:MAX_TILES]), info.inputs),
     ]
     return _Sheet(info, [block for block in blocks if block[1]]).draw(title)
 
@@ -171,8 +171,8 @@ class _Sheet:
 def _say_note(info: PatternsInfo) -> str:
     parts = []
     for what, count in (("latent patterns", len(info.names)), ("inputs", len(info.input_names))):
-        if count > MOST_TILES:
-            parts.append(f"{count - MOST_TILES} more {what}")
+        if count > MAX_TILES:
+            parts.append(f"{count - MAX_TILES} more {what}")
     if info.inputs_without:
         parts.append(f"{info.inputs_without} inputs that reach no output")
     return f"Not drawn: {', '.join(parts)}." if parts else ""

@@ -38,7 +38,7 @@ from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles, grid_shape
 
 ACROSS = 16  # hidden nodes in a line
 FAINT = 0.02  # share of the strongest effect below which there is none
-MOST_INPUTS = 24
+MAX_INPUTS = 24
 MANY_OUTPUTS = 25  # beyond which fewer inputs fit beside the hidden nodes
 FEWER_INPUTS = 16
 
@@ -274,7 +274,7 @@ def _nearest(
 
 def _choose_inputs(maps: NetMaps, known: Sequence[int], outputs: int) -> list[int]:
     """All inputs; where they do not fit those of the truth, then those with strong effects."""
-    most = MOST_INPUTS if outputs <= MANY_OUTPUTS else FEWER_INPUTS
+    most = MAX_INPUTS if outputs <= MANY_OUTPUTS else FEWER_INPUTS
     if len(maps.inputs) <= most:
         return list(range(len(maps.inputs)))
     strength = np.abs(maps.inputs).max(axis=1)

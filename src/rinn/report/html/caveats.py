@@ -55,8 +55,8 @@ DBN_CAVEATS = (
     "A latent is drawn where two in five of the kept networks have a node that acts on the same "
     "outputs; its frequency is their share.",
 )
-MOST_UNKNOWN = 40
-MOST_DETAIL = 400
+MAX_UNKNOWN = 40
+MAX_DETAIL = 400
 
 
 def say_caveats(contents: Contents) -> Markup:
@@ -75,7 +75,7 @@ def say_assumptions(contents: Contents) -> Markup:
     findings = explain_latents(contents.graph)
     lost = [finding for finding in findings if not finding.identifiable or finding.spare]
     rows = [
-        (one.name, one.says, one.status, clip(one.detail, MOST_DETAIL))
+        (one.name, one.says, one.status, clip(one.detail, MAX_DETAIL))
         for one in check_assumptions(contents.graph)
     ]
     intro = (
@@ -97,9 +97,9 @@ def _list_unknown(lost: list[LatentFinding], total: int) -> Markup | None:
         return None
     items = [
         element("li", element("strong", clip(one.name)), ": " if one.spare else " ", one.reason)
-        for one in lost[:MOST_UNKNOWN]
+        for one in lost[:MAX_UNKNOWN]
     ]
-    more = len(lost) - MOST_UNKNOWN
+    more = len(lost) - MAX_UNKNOWN
     items += [element("li", f"and {more} more")] if more > 0 else []
     words = (
         f"Latents to be careful with ({len(lost)} of {total}): even if this graph were the truth, "

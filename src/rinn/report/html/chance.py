@@ -10,7 +10,7 @@ from rinn.runs.read import Contents
 from rinn.structure.rounds import Null
 
 Steps = list[tuple[float, float]]
-MOST_ABOVE = 1.4
+MAX_ABOVE = 1.4
 
 
 def say_chance(contents: Contents) -> Markup:
@@ -72,7 +72,7 @@ def _draw_steps(null: Null, shares: list[float]) -> Markup:
     own = steps_info(shares)
     chance = steps_info([s for found in null.permuted for s in found.frequencies], null.rounds)
     # What chance finds once or twice may be many times what matters: it leaves the frame.
-    top = MOST_ABOVE * max(own[0][1], 1.0)
+    top = MAX_ABOVE * max(own[0][1], 1.0)
     x = make_axis(np.array([0.0, 1.0]), LEFT, RIGHT)
     y = make_axis(np.array([0.0, min(top, max(own[0][1], chance[0][1]))]), BOTTOM, TOP)
     chance = [(share, min(number, top)) for share, number in chance]

@@ -20,13 +20,13 @@ LEFT, RIGHT, TOP, BOTTOM = 72.0, 624.0, 12.0, 332.0
 BINS = 20
 BAR = 140.0
 
-MOST_POINTS = 120
+MAX_POINTS = 120
 HIGHEST = 0.98  # quantile of the losses; the first epochs would press all others flat
 
 SHADES = 10
 FAINT = 0.05
 NODES_PER_ROW = 12
-MOST_LISTED = 6
+MAX_LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def curves_info(curves: pd.DataFrame) -> dict[int, np.ndarray]:
     for trial, rows in curves.groupby("trial", sort=True):
         points = rows[["epoch", "validation_loss"]].to_numpy(float)
         points = points[np.isfinite(points).all(axis=1)]
-        chosen = np.unique(np.linspace(0, len(points) - 1, min(len(points), MOST_POINTS)).round())
+        chosen = np.unique(np.linspace(0, len(points) - 1, min(len(points), MAX_POINTS)).round())
         if len(points):
             found[int(str(trial))] = points[chosen.astype(int)]
     return found
@@ -275,8 +275,8 @@ def describe_effects(values: Float[np.ndarray, " output"], outputs: Sequence[str
     parts = []
     for word, strength in (("raises", values), ("lowers", -values)):
         order = [int(i) for i in np.argsort(-strength, kind="stable") if strength[i] > floor]
-        names = ", ".join(clip(outputs[i], 20) for i in order[:MOST_LISTED])
-        more = f" and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
+        names = ", ".join(clip(outputs[i], 20) for i in order[:MAX_LISTED])
+        more = f" and {len(order) - MAX_LISTED} more" if len(order) > MAX_LISTED else ""
         if order:
             parts.append(f"{word} {names}{more}")
     return "; ".join(parts) or "no effect"

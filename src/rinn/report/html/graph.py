@@ -33,7 +33,7 @@ HEAD = 8.0  # of an edge within a column
 LATENT_LETTERS = 7
 OWED = (PRIOR, STATED)
 FAINTEST = 0.3
-MOST_DASHED = 600  # edges; browsers take a second to paint thousands of dashed curves
+MAX_DASHED = 600  # edges; browsers take a second to paint thousands of dashed curves
 
 BUTTONS = (
     ("in", "+", "Zoom in"),
@@ -89,7 +89,7 @@ def draw_graph(
     edges = element("g", *_draw_levels(whole, layout, name), class_="edges")
     nodes = element("g", *_draw_nodes(whole, layout, name), class_="nodes")
     view = element("g", *_draw_heads(layout), edges, nodes, class_="view")
-    few = whole.number_of_edges() <= MOST_DASHED
+    few = whole.number_of_edges() <= MAX_DASHED
     look = "graph few" if few else "graph dense"
     return svg(layout.width, layout.height, label, view, class_=look, id_=name)
 

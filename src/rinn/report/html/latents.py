@@ -14,7 +14,7 @@ from rinn.report.html.markup import Markup, count, element, join, key, list_name
 from rinn.runs.read import Contents
 from rinn.structure.enrichment import ALPHA
 
-MOST_ROWS = 15
+MAX_ROWS = 15
 
 
 def say_latents(contents: Contents) -> Markup:
@@ -131,7 +131,7 @@ def _explain_names(contents: Contents) -> Markup | None:
 def _write_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     """Of many latents the list scrolls within the page."""
     listed = table(headers, rows, f"List of {count(len(rows), 'latent')}")
-    return element("div", listed, class_="long" if len(rows) > MOST_ROWS else None)
+    return element("div", listed, class_="long" if len(rows) > MAX_ROWS else None)
 
 
 def _write_name(contents: Contents, latent: str) -> Markup:

@@ -19,14 +19,14 @@ from rinn.errors import clip
 from rinn.graphs.basics import by_role, latents_in_order
 
 ALL_DRAWN = 40  # of a role with more nodes, those without an edge are left out
-MOST_ROWS = 100  # of a role with more nodes, several stand in a row
+MAX_ROWS = 100  # of a role with more nodes, several stand in a row
 ROW, COLUMN, TOP, BOTTOM = 24.0, 230.0, 40.0, 10.0
 LABEL, LETTER, WIDE_LETTER = 140.0, 7.0, 12.0
 PACKED_LABEL, PACKED_COLUMN = 84.0, 108.0
 LATENT_WIDTH, LATENT_HEIGHT = 54.0, 24.0
-MOST_SCALE = 2.6
+MAX_SCALE = 2.6
 PASSAGE, NARROW_PASSAGE = 0.5, 0.22  # room of a passing edge beside that of a latent
-MOST_WIDE_PASSAGES = 12
+MAX_WIDE_PASSAGES = 12
 WIDE = 1.7  # a drawing higher than usual is made so many times as wide
 USUAL_HEIGHT = 700.0
 SWEEPS = 12
@@ -79,9 +79,9 @@ def layout_info(graph: nx.DiGraph, found: nx.DiGraph | None = None) -> GraphLayo
     levels = _levels(graph)
     passages = _find_passages(graph, [inputs, *levels, outputs])
     columns = _sort([inputs, *levels, outputs], graph, passages)
-    across = [math.ceil(len(side) / MOST_ROWS) or 1 for side in (inputs, outputs)]
-    rows = min(MOST_ROWS, max(len(inputs), len(outputs), 1))
-    scale = min(MOST_SCALE, max(1.0, rows / ALL_DRAWN))
+    across = [math.ceil(len(side) / MAX_ROWS) or 1 for side in (inputs, outputs)]
+    rows = min(MAX_ROWS, max(len(inputs), len(outputs), 1))
+    scale = min(MAX_SCALE, max(1.0, rows / ALL_DRAWN))
     most = max(sum(_rooms(column)) for column in columns[1:-1])
     height = TOP + ROW * max(rows, scale * 1.3 * most)
     xs = _columns_x([inputs, *levels, outputs], across, height)
@@ -260,7 +260,7 @@ def _middle(near: list[str | Passage], place: dict[str | Passage, float]) -> flo
 def _rooms(column: list[str | Passage]) -> list[float]:
     """The room of every latent and passing edge of a column; many edges pass closely."""
     passing = sum(not isinstance(item, str) for item in column)
-    narrow = PASSAGE if passing <= MOST_WIDE_PASSAGES else NARROW_PASSAGE
+    narrow = PASSAGE if passing <= MAX_WIDE_PASSAGES else NARROW_PASSAGE
     return [1.0 if isinstance(item, str) else narrow for item in column]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from rinn.errors import clip
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-MOST_NAMES = 12
+MAX_NAMES = 12
 WITHOUT_END = {"input", "meta", "link", "br"}
 
 
@@ -65,8 +65,8 @@ def list_names(names: Sequence[str]) -> Markup:
     """Write names with commas; of many, the rest behind a line that opens."""
     if not names:
         return Markup("none")
-    first = join((_show_name(name) for name in names[:MOST_NAMES]), ", ")
-    rest = names[MOST_NAMES:]
+    first = join((_show_name(name) for name in names[:MAX_NAMES]), ", ")
+    rest = names[MAX_NAMES:]
     if not rest:
         return first
     hidden = join((_show_name(name) for name in rest), ", ")

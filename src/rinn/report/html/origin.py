@@ -10,7 +10,7 @@ from rinn.graphs.export import EXPORTS
 from rinn.report.html.markup import Markup, count, element, join, paragraph, table
 from rinn.runs.read import Contents
 
-MOST_DROPPED = 200
+MAX_DROPPED = 200
 
 
 def say_data(contents: Contents) -> Markup:
@@ -30,9 +30,9 @@ def say_data(contents: Contents) -> Markup:
         return join([*parts, paragraph("Every row and column was used.")])
     rows = [(entry["table"], clip(entry["name"]), entry["reason"]) for entry in dropped]
     parts.append(paragraph(f"Rows and columns that are not used: {len(dropped)}."))
-    parts.append(table(("table", "name", "why"), rows[:MOST_DROPPED], "Rows and columns not used"))
-    if len(rows) > MOST_DROPPED:
-        parts.append(paragraph(f"The other {len(rows) - MOST_DROPPED} are in manifest.json."))
+    parts.append(table(("table", "name", "why"), rows[:MAX_DROPPED], "Rows and columns not used"))
+    if len(rows) > MAX_DROPPED:
+        parts.append(paragraph(f"The other {len(rows) - MAX_DROPPED} are in manifest.json."))
     return join(parts)
 
 

@@ -15,7 +15,7 @@ from rinn.runs.read import Contents
 from rinn.runs.sentences import NO_NETWORKS
 
 KINDS = {"right": "right", "missed": "missed", "extra": "found but not true"}
-MOST_LISTED = 60
+MAX_LISTED = 60
 
 
 def say_scores(contents: Contents) -> Markup:
@@ -107,8 +107,8 @@ def _show_edges(whole: nx.DiGraph) -> Markup:
 def _list_edges(whole: nx.DiGraph, kind: str) -> list[Markup]:
     edges = [edge for edge in whole.edges if whole.edges[edge]["kind"] == kind]
     lines = [element("li", f"{clip(source)} → {clip(target)}") for source, target in edges]
-    more = len(lines) - MOST_LISTED
-    return lines[:MOST_LISTED] + ([element("li", f"and {more} more")] if more > 0 else [])
+    more = len(lines) - MAX_LISTED
+    return lines[:MAX_LISTED] + ([element("li", f"and {more} more")] if more > 0 else [])
 
 
 def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float]]]) -> Markup:

@@ -13,7 +13,7 @@ from rinn.structure.knowledge.sources import Knowledge
 from rinn.structure.knowledge.statements import Statement
 from rinn.structure.prior import ANY_LEVEL, Prior, make_prior
 
-MOST_OF_A_SIDE = 0.5  # a set with more of the inputs than this says nothing of any two
+MAX_OF_A_SIDE = 0.5  # a set with more of the inputs than this says nothing of any two
 FEWEST_MEMBERS = 2
 ENDS = {"input": "_x", "output": "_y"}  # of names that both tables have
 
@@ -228,7 +228,7 @@ def _add_sets(prior: Prior, knowledge: Knowledge, names: _Names) -> str:
     used, found = set(), {}
     for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
         place = {name: p for p, name in enumerate(names.plain[role])}
-        most = MOST_OF_A_SIDE * len(place)
+        most = MAX_OF_A_SIDE * len(place)
         members: set[int] = set()
         for name, genes in knowledge.sets.items():
             own = np.array(sorted(place[gene] for gene in genes & place.keys()), int)

@@ -11,7 +11,7 @@ from rinn.config import check_number
 from rinn.data.genesets import load_gmt
 from rinn.errors import InputError
 from rinn.structure.knowledge.network import Network, load_sif
-from rinn.structure.knowledge.statements import MOST_WEIGHT, Statement, load_statements
+from rinn.structure.knowledge.statements import MAX_WEIGHT, Statement, load_statements
 
 SET_WEIGHT = 1.0
 NETWORK_WEIGHT = 1.0
@@ -51,9 +51,9 @@ class Knowledge:
             ("--network-weight", self.network_weight),
         ):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (is_number and 0 < value <= MOST_WEIGHT):
+            if not (is_number and 0 < value <= MAX_WEIGHT):
                 raise InputError(
-                    f"{name} must be a number above 0 and at most {MOST_WEIGHT:g}, in log odds, "
+                    f"{name} must be a number above 0 and at most {MAX_WEIGHT:g}, in log odds, "
                     f"got {value!r}; choose a number in that range"
                 )
 

@@ -22,8 +22,8 @@ KINDS = ("must", "mustnot", "together", "apart", "level")
 FIELDS = ("statement", "first", "second", "weight", "note")
 SOFT = ("together", "apart")
 USUAL_WEIGHT = 2.0  # log odds of a soft statement that has no weight
-MOST_WEIGHT = 100.0
-MOST_BYTES = 1 << 26
+MAX_WEIGHT = 100.0
+MAX_BYTES = 1 << 26
 _LEVEL = re.compile(r"(at most|at least|<=|>=|)\s*([0-9]{1,6})", re.IGNORECASE)
 
 
@@ -140,10 +140,10 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         read = gzip.open if path.suffix.lower() == ".gz" else open
         with read(path, "rb") as file:
-            text = file.read(MOST_BYTES + 1)
-        if len(text) > MOST_BYTES:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
             raise InputError(
-                f"--prior ({path}) must be at most {MOST_BYTES >> 20} MiB of JSON, but it has "
+                f"--prior ({path}) must be at most {MAX_BYTES >> 20} MiB of JSON, but it has "
                 "more; leave out statements"
             )
         found = json.loads(text.decode("utf-8-sig"))
@@ -216,8 +216,8 @@ def _read_weight(value: Any, place: str, path: Path) -> float | None:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not 0 < number <= MOST_WEIGHT:
-        must = f"have a weight above 0 and at most {MOST_WEIGHT:g}, in log odds"
+    if not 0 < number <= MAX_WEIGHT:
+        must = f"have a weight above 0 and at most {MAX_WEIGHT:g}, in log odds"
         advice = "mend it, or leave it out; mustnot and apart need no minus"
         raise _reject(path, place, must, f"has {quote(str(value))}", advice)
     return number
