@@ -245,17 +245,6 @@ def fill_parameters(
 ) -> dict[str, Any]:
     """Complete the given parameters with the defaults of a dataset.
 
-    Args:
-        dataset: the name of the dataset, for the error sentence.
-        given: what the user asked for.
-        defaults: every parameter the dataset knows, with its default.
-
-    Returns:
-        One value for each known parameter, in the order of `defaults`.
-
-    Raises:
-        InputError: a given parameter is not one of the known ones.
-
     Example:
         >>> fill_parameters("or", {"noise": 0.2}, {"prevalence": 0.08, "noise": 0.1})
         {'prevalence': 0.08, 'noise': 0.2}

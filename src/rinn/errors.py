@@ -20,14 +20,6 @@ class TrainingError(RuntimeError):
 def suggest(name: str, known: Iterable[str], *, listed: bool = True) -> str:
     """Name the closest known words, for the end of an error sentence.
 
-    Args:
-        name: what the user wrote.
-        known: every word that would have been right.
-        listed: name all of them too.
-
-    Returns:
-        A clause that begins with a semicolon, or nothing.
-
     Example:
         >>> suggest("gausian", ["matrix", "gaussian"])
         "; did you mean 'gaussian'? Known: matrix, gaussian"
@@ -46,12 +38,6 @@ def suggest(name: str, known: Iterable[str], *, listed: bool = True) -> str:
 def quote(name: str) -> str:
     """Show a name in an error sentence: in quotes, on one line, shortened when very long.
 
-    Args:
-        name: any text.
-
-    Returns:
-        The quoted text, of at most some 60 characters.
-
     Example:
         >>> quote("TP53"), len(quote("x" * 300))
         ("'TP53'", 62)
@@ -61,13 +47,6 @@ def quote(name: str) -> str:
 
 def quote_some(names: Sequence[str], limit: int = 3) -> str:
     """Show the first few names of a list and say how many more there are.
-
-    Args:
-        names: any texts.
-        limit: how many to show.
-
-    Returns:
-        The quoted names with commas between them.
 
     Example:
         >>> quote_some(["a", "b", "c"], limit=2)
@@ -80,12 +59,6 @@ def quote_some(names: Sequence[str], limit: int = 3) -> str:
 def find_repeated(names: Iterable[str]) -> list[str]:
     """List the names that occur more than once.
 
-    Args:
-        names: any texts.
-
-    Returns:
-        Each repeated name once, in the order of their first occurrence.
-
     Example:
         >>> find_repeated(["a", "b", "a"])
         ['a']
@@ -95,15 +68,6 @@ def find_repeated(names: Iterable[str]) -> list[str]:
 
 def reject_text(source: str, column: str, place: str, text: str) -> InputError:
     """Make the error for text in a column of numbers.
-
-    Args:
-        source: how errors call the table.
-        column: the name of the column.
-        place: where in the column, such as "line 3".
-        text: what the cell holds.
-
-    Returns:
-        The error, to be raised.
 
     Example:
         >>> print(reject_text("X", "TP53", "line 3", "high"))
@@ -118,14 +82,6 @@ remove the column
 
 def name_place(row: int, lines: Sequence[int] | None, samples: Sequence[str] | None) -> str:
     """Say where a row is, as the user sees it.
-
-    Args:
-        row: which row, counted from 0.
-        lines: the line of the file on which each row begins, if there is a text file.
-        samples: the sample ids, if there are any.
-
-    Returns:
-        The line of the file, or the row counted from 1, and the sample id.
 
     Example:
         >>> name_place(0, [2, 3], ["a", "b"]), name_place(0, None, None)

@@ -36,13 +36,6 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+
 def replace_file(path: Path, content: bytes | memoryview) -> None:
     """Write a file beside its place, then move it there.
 
-    Args:
-        path: the file, replaced where it exists; its folder must exist.
-        content: all of it.
-
-    Raises:
-        InputError: see `check_target`, or the disk refuses it; what was there is then unchanged.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -73,9 +66,6 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
 def check_target(path: Path) -> None:
     """Check that a file can be put at a path, before it is made.
 
-    Raises:
-        InputError: there is a folder, a link or a device, or the folder of the path is missing.
-
     Example:
         >>> check_target(Path("/dev/null"))
         Traceback (most recent call last):
@@ -90,30 +80,13 @@ def check_target(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make an output folder, and those above it, where they are missing.
-
-    Raises:
-        InputError: the disk refuses it.
-    """
+    """Make an output folder, and those above it, where they are missing."""
     with _refuse_folder(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def holds_manifest(folder: Path, name: str, what: str) -> bool:
-    """Say whether an output folder holds a manifest; without one it must be new or empty.
-
-    Args:
-        folder: need not exist.
-        name: of the manifest, which is the first file that is written into the folder.
-        what: what the folder is for, as "run", for errors.
-
-    Returns:
-        True where the manifest is there; False where the folder holds nothing, or only what a
-        process left that was killed before it had written the manifest.
-
-    Raises:
-        InputError: the folder is a file, or holds other files and no manifest.
-    """
+    """Say whether an output folder holds a manifest; without one it must be new or empty."""
     if not os.path.exists(folder):
         return False
     if not folder.is_dir():
@@ -133,14 +106,7 @@ def holds_manifest(folder: Path, name: str, what: str) -> bool:
 
 @contextlib.contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Make an output folder and lock it; remove what a killed process left half written.
-
-    Args:
-        folder: made where it is missing; to be checked by `holds_manifest` before.
-
-    Raises:
-        InputError: the folder cannot be written, or another process has locked it.
-    """
+    """Make an output folder and lock it; remove what a killed process left half written."""
     make_folder(folder)
     with _refuse_folder(folder):
         flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
@@ -201,16 +167,6 @@ def _lock_file(file: IO[str]) -> None:
 def check_file(path: Path, source: str) -> int:
     """Refuse a path that does not lead to a regular file: pipes and devices need not end.
 
-    Args:
-        path: the file.
-        source: how errors call it.
-
-    Returns:
-        Its size in bytes.
-
-    Raises:
-        InputError: there is no such file, or it is a folder, a pipe, a device or a socket.
-
     Example:
         >>> check_file(Path("/dev/zero"), "X (/dev/zero)")
         Traceback (most recent call last):
@@ -241,16 +197,6 @@ content to a file first, and give that file
 def read_file(path: Path, source: str) -> bytes:
     """Read a whole file.
 
-    Args:
-        path: the file.
-        source: how errors call it.
-
-    Returns:
-        Its content.
-
-    Raises:
-        InputError: it is no regular file, may not be read, or does not fit in memory.
-
     Example:
         >>> read_file(Path("none.csv"), "Y (none.csv)")
         Traceback (most recent call last):
@@ -266,16 +212,6 @@ the spelling and the folder
 
 def unpack_gzip(content: bytes, source: str) -> bytes:
     """Unpack a whole gzip file.
-
-    Args:
-        content: the file's.
-        source: how errors call it.
-
-    Returns:
-        What it was made from.
-
-    Raises:
-        InputError: it is damaged, or what it holds is too large.
 
     Example:
         >>> unpack_gzip(b"no gzip", "X")
@@ -299,20 +235,7 @@ while decompressing data: incorrect header check); compress or download it again
 
 
 def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[bytes]:
-    """Unpack gzip of one or more members, never more than a block at a time.
-
-    Args:
-        blocks: the file's content, in parts.
-        size: of the file, in bytes.
-        source: how errors call it.
-
-    Yields:
-        What it was made from, in parts.
-
-    Raises:
-        zlib.error: it is damaged.
-        InputError: it holds more than any table would.
-    """
+    """Unpack gzip of one or more members, never more than a block at a time."""
     most, count = max(MIN_UNPACKED, MAX_GROWTH * size), 0
     unpacker = None
     for block in blocks:
@@ -338,14 +261,6 @@ def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[b
 def check_memory(size: int, source: str, copies: int = COPIES) -> None:
     """Refuse what is too large for this machine before it is read.
 
-    Args:
-        size: in bytes.
-        source: how errors call it.
-        copies: how many of them are held at the same time.
-
-    Raises:
-        InputError: they do not fit in memory.
-
     Example:
         >>> check_memory(1 << 60, "X")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -364,12 +279,6 @@ machine can take ... GiB; leave out rows or columns, or use a larger machine
 @contextlib.contextmanager
 def within_memory(source: str) -> Iterator[None]:
     """Turn the lack of memory while a file is read into an error of the user's.
-
-    Args:
-        source: how errors call the file.
-
-    Raises:
-        InputError: the memory does not suffice.
 
     Example:
         >>> with within_memory("X"):
@@ -406,14 +315,6 @@ def _reject_unreadable(source: str, error: Exception) -> InputError:
 def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None = None) -> bytes:
     r"""Write a table as text, so that spreadsheets take none of its text for a formula.
 
-    Args:
-        table: its index is left out.
-        separator: the character between two fields.
-        digits: how numbers are written, such as "%.6g"; by default in full.
-
-    Returns:
-        The file's content.
-
     Example:
         >>> encode_table(pd.DataFrame({"name": ["TP53", "=1+1"], "-": [-1.5, 2.0]}))
         b"name,-\nTP53,-1.5\n'=1+1,2.0\n"
@@ -424,20 +325,7 @@ def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None =
 
 
 def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
-    """Read what `encode_table` wrote; only empty cells are missing, NA is a name.
-
-    Args:
-        path: the file, with commas between its fields.
-        how: more for `pandas.read_csv`, such as the columns that are text.
-
-    Returns:
-        The table.
-
-    Raises:
-        InputError: there is no such file, or it is no regular one.
-        OSError: the file cannot be read.
-        ValueError: it is no such table.
-    """
+    """Read what `encode_table` wrote; only empty cells are missing, NA is a name."""
     check_file(Path(path), f"{path}")
     table = pd.read_csv(path, keep_default_na=False, na_values=[""], **how)
     return _map_text(table, unguard_formula)
@@ -448,12 +336,6 @@ def guard_formula(text: str) -> str:
 
     A formula begins with = + - @, a tab or a carriage return and goes on. Plain numbers are none.
 
-    Args:
-        text: of a cell, or the name of a column.
-
-    Returns:
-        The text, with one more ' before a formula; `unguard_formula` takes it away.
-
     Example:
         >>> [guard_formula(text) for text in ("TP53", "-", "-1.5", "=1+1", "'=1+1")]
         ['TP53', '-', '-1.5', "'=1+1", "''=1+1"]
@@ -463,12 +345,6 @@ def guard_formula(text: str) -> str:
 
 def unguard_formula(text: str) -> str:
     """Read what `guard_formula` wrote.
-
-    Args:
-        text: of a cell, or the name of a column.
-
-    Returns:
-        The text without the ' before a formula.
 
     Example:
         >>> [unguard_formula(text) for text in ("TP53", "'-", "5'-FU", "'=1+1", "''=1+1")]

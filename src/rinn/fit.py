@@ -182,11 +182,7 @@ def _fit_null(
 
 
 def load_run(folder: Path) -> RunResult:
-    """Read a finished run folder.
-
-    Raises:
-        InputError: it is not a run folder, or the run is not complete.
-    """
+    """Read a finished run folder."""
     manifest = load_manifest(folder)
     graph = load_graph(folder / "graph.json")
     return RunResult(folder, manifest, graph, manifest.get("scores", {}))

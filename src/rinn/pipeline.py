@@ -152,11 +152,7 @@ def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
 
 
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
-    """What a run will train, and on what; no trials where no network is needed.
-
-    Raises:
-        InputError: there are outputs or covariates that the strategy cannot take.
-    """
+    """What a run will train, and on what; no trials where no network is needed."""
     strategy = find_strategy(settings)
     takes = isinstance(strategy, Networks) and strategy.takes_all
     if data.covariates is not None and not takes:
@@ -206,11 +202,7 @@ def conclude(
     knowledge: Knowledge | None = None,
     refit: bool = True,
 ) -> Fit:
-    """From trained networks to the graph; without any, from a regression.
-
-    Raises:
-        TrainingError: every network diverged.
-    """
+    """From trained networks to the graph; without any, from a regression."""
     empty = LatentGraph(nx.DiGraph(), nx.DiGraph())
     found = Fit(data, problem, empty, tabulate_trials(()))
     if nets:
@@ -333,19 +325,7 @@ def score_found(
     inputs: Sequence[str],
     outputs: Sequence[str],
 ) -> tuple[PaperScores, GraphScores]:
-    """Compare the kept networks and the graph with a known truth.
-
-    Args:
-        maps: of the kept networks.
-        graph: found without the truth.
-        truth: the graph that made the data.
-        inputs: names, in the order of the maps.
-        outputs: names, in the order of the maps.
-
-    Returns:
-        The paper's scores, whose threshold is chosen with sight of the truth, and the graph's,
-        which are not.
-    """
+    """Compare the kept networks and the graph with a known truth."""
     check_truth(truth, inputs, outputs)
     patterns = truth_patterns(truth, outputs, inputs)
     known = all(len(m.inputs) for m in maps)
@@ -368,16 +348,7 @@ def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
 def tabulate_trials(
     nets: Sequence[TrainedNet], nearest: Selection | None = None, chosen: Sequence[int] = ()
 ) -> pd.DataFrame:
-    """One row for each trained network: settings, losses, sparsity, distance, status.
-
-    Args:
-        nets: trained networks.
-        nearest: the paper's choice of these networks, once there is one.
-        chosen: the places of those that the graph is read from.
-
-    Returns:
-        The table of trials.csv, in the order of the trial numbers.
-    """
+    """One row for each trained network: settings, losses, sparsity, distance, status."""
     rows = []
     for place, net in enumerate(nets):
         row = {"trial": net.trial.number, "setting": net.trial.setting, "split": net.trial.split}
@@ -404,32 +375,14 @@ def tabulate_trials(
 
 
 def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
-    """One row for each input: its name, and its effect on each output, rounded.
-
-    Args:
-        data: the tables, for their names.
-        effects: what the graph was read from.
-
-    Returns:
-        The table of effects.csv, in units of the sampling error; the column of the names has no
-        name itself, so that no output can be taken for it.
-    """
+    """One row for each input: its name, and its effect on each output, rounded."""
     values = pd.DataFrame(effects.z.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
     values.insert(0, "", list(data.inputs))
     return values
 
 
 def tabulate_activity(data: Data, refit: Refit) -> pd.DataFrame:
-    """One row for each sample: its id, and the activity of each latent, rounded.
-
-    Args:
-        data: the tables, whose order the samples keep; where they have no ids, rows are numbered
-            from 1.
-        refit: the graph's own network on these tables.
-
-    Returns:
-        The table of activity.csv: `sample`, then a column for each latent.
-    """
+    """One row for each sample: its id, and the activity of each latent, rounded."""
     names = data.samples or tuple(str(row) for row in range(1, len(data.x) + 1))
     columns = [latent.latent for latent in refit.latents]
     values = pd.DataFrame(refit.latent_values.round(4) + 0.0, columns=columns)  # no -0.0

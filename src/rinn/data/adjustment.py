@@ -56,18 +56,7 @@ def fit_adjustment(
     trains: Sequence[np.ndarray],
     known: Bool[np.ndarray, "output sample"] | None = None,
 ) -> Adjustment:
-    """Fit the outputs by the covariates on the training samples of each split.
-
-    Args:
-        values: coded covariates of all samples.
-        y: outputs of all samples in the networks' units.
-        likelihood: how each output is modelled.
-        trains: row numbers of the training samples of each split.
-        known: which outputs were measured; None for all.
-
-    Returns:
-        Models and offsets.
-    """
+    """Fit the outputs by the covariates on the training samples of each split."""
     models = []
     for rows in trains:
         seen = None if known is None else known[:, rows].T
@@ -88,16 +77,6 @@ def fit_covariates(
     Numbers: the b of least |y - b0 - z b|^2. Zeros and ones, and counts: the b of least
     -log P(y | b0 + z b) + 0.05 |b|^2, found by Newton's steps. Errors of counts follow their
     dispersion.
-
-    Args:
-        z: coded covariates.
-        y: the outputs in the networks' units.
-        likelihood: how each output is modelled.
-        known: which outputs were measured; None for all.
-
-    Returns:
-        Coefficients and standard errors in the networks' units; both are 0 for a level that none of
-        these samples has.
 
     Example:
         >>> from rinn.data.scaling import Scale
@@ -199,12 +178,6 @@ def _fit_curve(
 
 def find_basis(design: Float[np.ndarray, "column sample"]) -> Float[np.ndarray, "sample rank"]:
     """Find orthonormal directions of centred covariates; repetitions of others add none.
-
-    Args:
-        design: one row for each column of numbers that stands for covariates.
-
-    Returns:
-        One column for each direction, of mean 0 and length 1.
 
     Example:
         >>> tissue = np.array([0.0, 0.0, 1.0, 1.0])

@@ -128,21 +128,6 @@ def pair_tables(
     ten values; each is named in the result. Outputs that all have the same two values are read as 0
     and 1. The order is that of X.
 
-    Args:
-        x: the inputs.
-        y: the outputs.
-        least: how many samples they must have in common.
-        covariates: matched alike; samples without a row here are dropped.
-        kinds: of some outputs, by their names in Y; with any, no output is read as 0 and 1.
-        as_is: keep copies of inputs, and two values of outputs as they are coded.
-
-    Returns:
-        The two tables with the same samples in the same order, and what was dropped.
-
-    Raises:
-        InputError: the tables share no sample, differ in row count, share a column name, have
-            fewer than `least` samples in common, or have nothing but constant columns.
-
     Example:
         >>> values = np.arange(60.0)[:, None]
         >>> data = pair_tables(Table(values, ("TP53",)), Table(-values, ("CDKN1A",)))
@@ -187,14 +172,6 @@ def pair_tables(
 
 def fingerprint(data: Data) -> dict[str, str]:
     """Sum up the data in short texts that change when the data do.
-
-    Args:
-        data: matched tables.
-
-    Returns:
-        SHA-256 in hexadecimal of `x`, `y`, `names` and `samples`, and of `covariates` and `kinds`
-        where there are any: little-endian float64 row by row for the values, JSON for the texts;
-        the same on each platform.
 
     Example:
         >>> data = Data(np.zeros((2, 1)), np.ones((2, 1)), ("a",), ("b",))

@@ -55,12 +55,6 @@ class Cells:
 def parse_cell(text: str) -> float | None:
     """Turn the text of one cell into a number.
 
-    Args:
-        text: a number, true or false, or a word for a missing value such as NA.
-
-    Returns:
-        The number, 1 or 0, or NaN; None where the text is none of these.
-
     Example:
         >>> [parse_cell(text) for text in (" 2.5", "TRUE", "NA", "high")]
         [2.5, 1.0, nan, None]
@@ -80,12 +74,6 @@ def parse_cell(text: str) -> float | None:
 def is_id_header(name: str) -> bool:
     """Whether a first column of this name holds sample ids.
 
-    Args:
-        name: the name of the first column.
-
-    Returns:
-        True for an empty name and for words such as sample, id and barcode.
-
     Example:
         >>> is_id_header("Sample ID"), is_id_header("TP53")
         (True, False)
@@ -97,12 +85,6 @@ def is_id_header(name: str) -> bool:
 def is_all_text(cells: Iterable[str]) -> bool:
     """Whether no cell is a number, true, false or missing.
 
-    Args:
-        cells: the cells of one column.
-
-    Returns:
-        True where each cell is text.
-
     Example:
         >>> is_all_text(["s1", "s2"]), is_all_text(["s1", "2"])
         (True, False)
@@ -112,14 +94,6 @@ def is_all_text(cells: Iterable[str]) -> bool:
 
 def check_names(names: Iterable[str], source: str, what: str) -> None:
     r"""Refuse names that no file could give back: with control characters, or no Unicode.
-
-    Args:
-        names: any texts; tabs and newlines may be in them.
-        source: how errors call the table.
-        what: what is named, such as "column".
-
-    Raises:
-        InputError: a name holds such a character.
 
     Example:
         >>> check_names(["TP53", "a\rb"], "X", "column")  # doctest: +ELLIPSIS

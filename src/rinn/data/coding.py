@@ -109,15 +109,6 @@ def code_covariates(table: CovariateTable) -> tuple[Covariates, tuple[Dropped, .
     values are a level of their own. Other numbers are standardised, missing ones replaced by the
     mean. Covariates with the same value in all samples are left out.
 
-    Args:
-        table: a column for each covariate.
-
-    Returns:
-        The coded covariates, and those that were left out.
-
-    Raises:
-        InputError: no covariate varies, or there are too many levels for so few samples.
-
     Example:
         >>> tissue = np.array(["lung", "skin", "lung", "skin", "lung", "", "lung"], dtype=object)
         >>> found, _ = code_covariates(CovariateTable({"tissue": tissue}))
@@ -149,18 +140,7 @@ def code_covariates(table: CovariateTable) -> tuple[Covariates, tuple[Dropped, .
 def encode_covariates(
     table: CovariateTable, codings: Sequence[Coding]
 ) -> Float[np.ndarray, "sample column"]:
-    """Turn the covariates of new samples into numbers as those of earlier ones were.
-
-    Args:
-        table: has a column for each coding; others are not looked at.
-        codings: from `code_covariates`.
-
-    Returns:
-        The columns of all codings side by side.
-
-    Raises:
-        InputError: a covariate is missing, of another kind, or has a level that was not seen.
-    """
+    """Turn the covariates of new samples into numbers as those of earlier ones were."""
     parts = []
     for coding in codings:
         if coding.name not in table.columns:

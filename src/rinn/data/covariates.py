@@ -41,11 +41,7 @@ class CovariateTable:
         return CovariateTable({n: v[list(rows)] for n, v in self.columns.items()}, samples)
 
     def find(self, names: Sequence[str]) -> CovariateTable:
-        """The rows of these samples, without ids.
-
-        Raises:
-            InputError: a sample is not in the table.
-        """
+        """The rows of these samples, without ids."""
         place = {sample: row for row, sample in enumerate(self.samples or ())}
         lacking = [name for name in names if name not in place]
         if lacking:
@@ -62,15 +58,6 @@ def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
     A first column called sample, id, barcode and the like, or without a name, holds sample ids;
     so does one whose words are all different. A column is a number where each of its cells is one
     or is missing, and text otherwise.
-
-    Args:
-        path: the file.
-
-    Returns:
-        The covariates.
-
-    Raises:
-        InputError: the file cannot be read, has no covariates, or a name or sample twice.
 
     Example:
         >>> import tempfile
@@ -111,16 +98,6 @@ def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
 def make_covariates(values: Any) -> CovariateTable:
     """Make a table of covariates from memory; what it is made from stays as it is.
 
-    Args:
-        values: a DataFrame, a Series, or an array with a column for each covariate, or a single
-            one. The index gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
-
-    Returns:
-        The covariates.
-
-    Raises:
-        InputError: it is no such table.
-
     Example:
         >>> make_covariates(np.array(["lung", "skin"])).columns["z0"].tolist()
         ['lung', 'skin']
@@ -143,16 +120,6 @@ def make_covariates(values: Any) -> CovariateTable:
 
 def match_covariates(X: Any, values: Any) -> CovariateTable:
     """Bring covariates into the order of X, by sample ids where both have them.
-
-    Args:
-        X: a DataFrame or an array.
-        values: see `make_covariates`.
-
-    Returns:
-        The covariates of the rows of X, without ids.
-
-    Raises:
-        InputError: it is no such table, or a row of X has no covariates.
 
     Example:
         >>> X = pd.DataFrame({"TP53": [0, 1]}, index=["a", "b"])

@@ -15,17 +15,6 @@ from rinn.errors import InputError, find_repeated, name_place, quote, quote_some
 def convert_array(values: np.ndarray, source: str, prefix: str) -> Cells:
     """Copy a 2-D array of numbers; its columns are called `{prefix}0`, `{prefix}1`, and so on.
 
-    Args:
-        values: [sample, column].
-        source: how errors call the table.
-        prefix: how the columns are called, before their number.
-
-    Returns:
-        The numbers, without sample ids.
-
-    Raises:
-        InputError: the array is not 2-D, or does not hold numbers.
-
     Example:
         >>> convert_array(np.eye(2), "X", "x").columns
         ('x0', 'x1')
@@ -48,17 +37,6 @@ def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
     """Copy a DataFrame; sample ids are its index, or a first column of ids or of text.
 
     The index counts only where it is not pandas' default 0, 1, 2 and so on.
-
-    Args:
-        frame: one row per sample.
-        source: how errors call the table.
-        prefix: how columns are called, before their number, where pandas only numbered them.
-
-    Returns:
-        The names and the numbers, not yet checked for missing values or repeated names.
-
-    Raises:
-        InputError: a cell is text.
 
     Example:
         >>> cells = convert_frame(pd.DataFrame({"TP53": [0, 1]}, index=["a", "b"]), "X", "x")

@@ -32,19 +32,6 @@ WORDS = {NUMBER: "continuous", BINARY: "of 0 and 1", COUNT: "counted"}
 def find_kinds(data: Data, loss: str) -> tuple[str, ...]:
     """Say of each output whether it is a number, 0 or 1, or a count.
 
-    Args:
-        data: the two tables; kinds that the user named count before all else.
-        loss: mse, bce or poisson for outputs of one kind, auto to look at them. Auto takes a column
-            of zeros and ones for binary and any other for numbers; if all columns are whole numbers
-            and some are above 1, none is binary: a count that stays below 2 is still a count.
-            Nothing is taken for a count unless it is said to be one.
-
-    Returns:
-        One of `KINDS` for each output.
-
-    Raises:
-        InputError: a column does not have values of its kind, or kinds are given with a loss.
-
     Example:
         >>> y = np.array([[0, 0.5], [1, 1.5]])
         >>> find_kinds(Data(y, y, ("a", "b"), ("c", "d")), "auto")
@@ -73,14 +60,7 @@ def find_kinds(data: Data, loss: str) -> tuple[str, ...]:
 
 
 def tell_outputs(problem: Problem) -> dict[str, Any] | None:
-    """Say of which kinds the outputs are, and how many of their values are missing.
-
-    Args:
-        problem: the data.
-
-    Returns:
-        `kinds`, `missing` (a share) and a `sentence`; None for complete outputs of one plain kind.
-    """
+    """Say of which kinds the outputs are, and how many of their values are missing."""
     if problem.loss != MIXED and problem.known is None:
         return None
     kinds = Counter(problem.likelihood.kinds)
@@ -120,17 +100,6 @@ def _check_values(data: Data, kinds: Sequence[str], loss: str) -> None:
 def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> dict[str, str]:
     """Check kinds that a user gave by the names of outputs.
 
-    Args:
-        kinds: a dictionary or Series from names to kinds, or None.
-        columns: the outputs' names as the user wrote them.
-        source: what errors call it.
-
-    Returns:
-        The kinds by name; empty for None.
-
-    Raises:
-        InputError: a name or a kind is unknown.
-
     Example:
         >>> check_kinds({"reads": "count"}, ["reads", "age"])
         {'reads': 'count'}
@@ -160,15 +129,6 @@ def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> di
 
 def load_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read the kinds of outputs from a table with the columns `output` and `kind`.
-
-    Args:
-        path: CSV, or tabs where the first line has one; gzip too.
-
-    Returns:
-        The kinds by the names of outputs, unchecked.
-
-    Raises:
-        InputError: the file cannot be read, or names an output twice.
 
     Example:
         >>> import pathlib, tempfile

@@ -86,14 +86,6 @@ class Likelihood:
     ) -> Float[np.ndarray, "output sample"]:
         """The loss of each output and sample.
 
-        Args:
-            raw: what networks give.
-            y: what was observed, by `scale`.
-
-        Returns:
-            Squared errors, cross-entropies, or deviances: twice the log likelihood that is
-            missing to a perfect prediction, over the dispersion.
-
         Example:
             >>> scale = Scale(np.array([4.0]), np.array([2.0]))
             >>> counts = Likelihood("mixed", ("count",), scale, np.array([1.0]))
@@ -146,16 +138,7 @@ class Likelihood:
 def make_likelihood(
     kinds: Sequence[str], y: Float[np.ndarray, "sample output"], scale: Scale
 ) -> Likelihood:
-    """Choose how outputs are modelled.
-
-    Args:
-        kinds: of each output.
-        y: the samples outside the test set, in the user's units, NaN where unknown.
-        scale: mean and standard deviation of these.
-
-    Returns:
-        The likelihood. Zeros and ones are left as they are where there is nothing else.
-    """
+    """Choose how outputs are modelled."""
     none = np.zeros(len(kinds))
     if set(kinds) == {NUMBER}:
         return Likelihood("mse", tuple(kinds), scale, none)

@@ -32,10 +32,6 @@ class Lines:
     bytes, not by the name. A line that is not UTF-8 is read as Latin-1. `number` is the line that
     was given last, counted from 1; `entries` says afterwards what was mended.
 
-    Args:
-        path: the file.
-        label: how errors call it, such as "MAF".
-
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "a.txt"
@@ -54,12 +50,7 @@ class Lines:
         self._is_misnamed = False
 
     def __iter__(self) -> Iterator[str]:
-        """Yield each line without its end.
-
-        Raises:
-            InputError: the file cannot be opened or unpacked, is no text, or has a line of more
-                than 64 MiB.
-        """
+        """Yield each line without its end."""
         carry: list[bytes] = []  # the line that is not yet whole
         size, held = 0, b""
         for block in self._read_blocks():
@@ -100,17 +91,7 @@ class Lines:
         return entries
 
     def reject(self, must: str, but: str, advice: str, *, line: int | None = None) -> InputError:
-        """Make the error for one line of the file.
-
-        Args:
-            must: what the file must be or have.
-            but: what the line is or has instead.
-            advice: what to do.
-            line: which line; by default the one that was given last.
-
-        Returns:
-            The error, to be raised.
-        """
+        """Make the error for one line of the file."""
         place = max(self.number, 1) if line is None else line  # an empty file has a line 1 to write
         return InputError(f"{self.source} must {must}, but line {place} {but}; {advice}")
 

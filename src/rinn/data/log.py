@@ -48,13 +48,6 @@ class Account:
     def count(self, action: Action, what: str | None = None) -> int:
         """Add up the entries of one action.
 
-        Args:
-            action: such as "dropped".
-            what: such as "samples"; all by default.
-
-        Returns:
-            The sum of their counts.
-
         Example:
             >>> entries = (Entry("dropped", "genes", 2, "a"), Entry("dropped", "samples", 1, "b"))
             >>> account = Account("x.maf", "MAF", entries)
@@ -69,9 +62,6 @@ class Account:
 
     def as_dict(self) -> dict[str, Any]:
         """Write the account as plain lists and numbers, fit for JSON.
-
-        Returns:
-            What `account_from_dict` takes back.
 
         Example:
             >>> Account("x.maf", "MAF", (Entry("read", "rows", 2, "all"),)).as_dict()["entries"]
@@ -131,15 +121,6 @@ class Reading:
 def account_from_dict(plain: Mapping[str, Any]) -> Account:
     """Take back what `Account.as_dict` wrote.
 
-    Args:
-        plain: the dictionary, as JSON gave it.
-
-    Returns:
-        The account.
-
-    Raises:
-        InputError: the dictionary is no account.
-
     Example:
         >>> account = Account("x.maf", "MAF", (Entry("read", "rows", 2, "all", ("a", "b")),))
         >>> account_from_dict(account.as_dict()) == account
@@ -163,16 +144,6 @@ def note_some(
     action: Action, what: str, reason: str, names: Iterable[str], *, keep: bool = True
 ) -> list[Entry]:
     """Make an entry for these names, or none where there are no names.
-
-    Args:
-        action: what was done to them.
-        what: what they are, such as "genes".
-        reason: why.
-        names: which they are.
-        keep: keep the names too, not only how many they are.
-
-    Returns:
-        A list of one entry, or of none.
 
     Example:
         >>> [str(entry) for entry in note_some("dropped", "genes", "no symbol", ["?"])]

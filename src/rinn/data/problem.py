@@ -135,12 +135,6 @@ def find_price(problem: Problem) -> float:
     zero: the natural unit for L1 rates, as in the path of a lasso. Where there are covariates, it
     is of what these leave over. Test samples are not looked at.
 
-    Args:
-        problem: the data.
-
-    Returns:
-        The rate, above zero.
-
     Example:
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=(100, 1))

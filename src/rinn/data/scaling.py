@@ -37,14 +37,6 @@ class Scale:
 def check_range(values: np.ndarray, columns: Sequence[str], label: str) -> None:
     """Refuse columns whose errors would not fit into floating-point numbers.
 
-    Args:
-        values: [sample, column]; NaN where unknown.
-        columns: their names.
-        label: how errors call the table.
-
-    Raises:
-        InputError: a column has values beyond 1e30, or differs by less than 1e-30.
-
     Example:
         >>> check_range(np.array([[0.0], [1e160]]), ["reads"], "Y")
         Traceback (most recent call last):
@@ -69,13 +61,6 @@ give it in another unit
 
 def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
     """Find mean and standard deviation of [sample, column] values.
-
-    Args:
-        values: NaN where unknown.
-        binary: bring columns with two values to 0 and 1, and leave zeros and ones as they are.
-
-    Returns:
-        The scale; a column with one value only is centred and not stretched.
 
     Example:
         >>> find_scale(np.array([[1.0, 0.0], [np.nan, 1.0], [3.0, 1.0]])).centre
@@ -104,14 +89,6 @@ def find_scale(values: np.ndarray, *, binary: bool = True) -> Scale:
 
 def find_limits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find how far from its median each column of [sample, column] values may go.
-
-    Args:
-        values: NaN where unknown.
-
-    Returns:
-        The lower and the upper limit: the median less or plus ten robust standard deviations, which
-        are the range without the 2 % at either end, and at least two values, over that range of a
-        normal distribution; infinite where nearly all values are the same.
 
     Example:
         >>> low, high = find_limits(np.append(np.arange(100.0), 1e9)[:, None])

@@ -44,17 +44,6 @@ def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = Fals
     from a first column of text. `.npz` holds a 2-D array, alone or called `values`, and if you
     like the text arrays `columns` and `samples`.
 
-    Args:
-        path: the file.
-        label: X or Y; errors and columns without a name use it.
-        missing: allow empty cells, which become NaN.
-
-    Returns:
-        The table, all of whose values are finite numbers.
-
-    Raises:
-        InputError: the file cannot be read, or is not a table of numbers with unique names.
-
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "mutation.csv"
@@ -69,16 +58,6 @@ def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = Fals
 
 def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
     r"""Read one table from a file as `load_table` does, but leave its names and numbers unchecked.
-
-    Args:
-        path: the file.
-        label: errors and columns without a name use it.
-
-    Returns:
-        The names and the numbers, with NaN where a cell is missing.
-
-    Raises:
-        InputError: the file cannot be read, or is not a table of numbers.
 
     Example:
         >>> import tempfile
@@ -112,17 +91,6 @@ def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool =
 
     The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
 
-    Args:
-        values: one row per sample, one column per input or output.
-        label: X or Y; errors and columns without a name use it.
-        missing: allow NaN.
-
-    Returns:
-        The table, all of whose values are finite numbers.
-
-    Raises:
-        InputError: it is not a 2-D table of finite numbers with unique names.
-
     Example:
         >>> make_table(np.eye(3), "Y").columns
         ('y0', 'y1', 'y2')
@@ -142,18 +110,6 @@ def check_cells(
     cells: Cells, source: str, path: Path | None = None, *, missing: bool = False
 ) -> Table:
     """Refuse names that are empty or repeated, and values that are missing or infinite.
-
-    Args:
-        cells: what a table holds.
-        source: how errors call it.
-        path: the file that it is from.
-        missing: allow NaN.
-
-    Returns:
-        The table.
-
-    Raises:
-        InputError: it is not a table of finite numbers with unique names.
 
     Example:
         >>> check_cells(Cells(np.eye(1), ("TP53",), ("a",)), "X").samples
@@ -218,16 +174,6 @@ def _check_finite(cells: Cells, source: str, missing: bool) -> None:
 
 def read_parquet(content: bytes, source: str) -> pd.DataFrame:
     """Read a Parquet table.
-
-    Args:
-        content: the file's.
-        source: how errors call the table.
-
-    Returns:
-        All of its columns.
-
-    Raises:
-        InputError: it is damaged, or does not fit in memory.
 
     Example:
         >>> read_parquet(pd.DataFrame({"TP53": [0, 1]}).to_parquet(), "X")["TP53"].tolist()

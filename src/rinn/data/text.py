@@ -40,18 +40,6 @@ def read_delimited(text: str, separator: str, source: str, prefix: str) -> Cells
     Names are read without space around them, and without a ' that guards a spreadsheet from a
     formula.
 
-    Args:
-        text: the whole table.
-        separator: the character between two fields.
-        source: how errors call the table.
-        prefix: how columns without a name are called, before their number.
-
-    Returns:
-        The names and the numbers, not yet checked for missing values or repeated names.
-
-    Raises:
-        InputError: there are no rows, a row has too few or too many fields, or a cell is text.
-
     Example:
         >>> cells = read_delimited("sample,TP53,EGFR\na,0,1\nb,1,0\n", ",", "X", "x")
         >>> cells.columns, cells.samples
@@ -64,12 +52,6 @@ def read_delimited(text: str, separator: str, source: str, prefix: str) -> Cells
 
 def find_separator(text: str) -> str:
     r"""Guess which of tab, comma and semicolon separates the fields of the first line.
-
-    Args:
-        text: the whole table.
-
-    Returns:
-        The character that splits the first line in most fields; tab where none does.
 
     Example:
         >>> find_separator("sample;TP53;EGFR\na;0;1\n")

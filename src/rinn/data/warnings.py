@@ -23,13 +23,6 @@ MAX_COMPARED = 2000  # inputs: with more, pairs are not compared
 def find_cautions(data: Data, networks: int | None = None) -> tuple[str, ...]:
     """List what a reader of the graph must know of the tables, one sentence each.
 
-    Args:
-        data: the two tables.
-        networks: how many were trained; None where the strategy needs none.
-
-    Returns:
-        Sentences; none where the tables are large and clean enough to begin with.
-
     Example:
         >>> rng = np.random.default_rng(0)
         >>> x = (rng.random((300, 2)) < 0.5).astype(float)
@@ -56,13 +49,6 @@ effects can hardly be told from chance.",)
 
 def warn_of_size(samples: int, inputs: int) -> str | None:
     """Warn where there are few samples, or fewer than inputs.
-
-    Args:
-        samples: rows of X and Y.
-        inputs: columns of X.
-
-    Returns:
-        One sentence, or None where the data are large enough to begin with.
 
     Example:
         >>> warn_of_size(84, 14)

@@ -94,12 +94,6 @@ def match_readings(
 def split_normals(reading: Reading) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Part a table into tumours and normals, by the codes of its barcodes.
 
-    Args:
-        reading: any reading.
-
-    Returns:
-        The rows of tumours (and of ids without a code), and those of normals.
-
     Example:
         >>> table = pd.DataFrame({"TP53": [1.0, 2.0]}, index=["TCGA-02-0001-01", "TCGA-02-0001-11"])
         >>> tumours, normals = split_normals(Reading(table, Account("x", "table"), "expression"))

@@ -53,12 +53,6 @@ class Barcode:
 def parse_barcode(text: str) -> Barcode:
     """Read a barcode; dots and underscores count as dashes, as R and other programs write them.
 
-    Args:
-        text: the barcode, or any other sample id.
-
-    Returns:
-        Its parts. An id that is no TCGA barcode stays as it is.
-
     Example:
         >>> barcode = parse_barcode("TCGA.AB.2988.03A.01D.0739.09")
         >>> barcode.patient, barcode.sample, barcode.code
@@ -81,13 +75,6 @@ def choose_aliquots(
     names: Sequence[str], poor: Collection[int] = ()
 ) -> tuple[list[str], list[int], list[Entry]]:
     """Find one row for each sample: the first vial, then the first barcode in the alphabet.
-
-    Args:
-        names: the barcodes of the rows.
-        poor: rows to take only where a sample has no other.
-
-    Returns:
-        The sample of each row; the rows to keep, in their order; and the entries for the account.
 
     Example:
         >>> names = ["TCGA-AB-2988-03B-01D", "TCGA-AB-2988-03A-01D", "MB-0362"]
@@ -112,13 +99,6 @@ def choose_aliquots(
 def note_shortened(names: Sequence[str], samples: Sequence[str]) -> list[Entry]:
     """Say how many barcodes are written in another way in the table.
 
-    Args:
-        names: as the file has them.
-        samples: as the table has them.
-
-    Returns:
-        The entry for the account, or none.
-
     Example:
         >>> [entry.count for entry in note_shortened(["TCGA.02.0001", "a"], ["TCGA-02-0001", "a"])]
         [1]
@@ -135,16 +115,6 @@ def load_samples(source: str | os.PathLike[str] | Iterable[str], label: str) -> 
 
     The file is a cBioPortal case list, a table (tabs or commas) with a column called sample,
     barcode or the like, or has one sample in each line.
-
-    Args:
-        source: the file, or the samples themselves.
-        label: how errors call the list.
-
-    Returns:
-        Each sample once, cut to 15 characters where it is a TCGA barcode; normals are left out.
-
-    Raises:
-        InputError: the file cannot be read, or names no sample.
 
     Example:
         >>> load_samples(["TCGA-AB-2988-03A-01D", "TCGA-AB-2988-11A-01D", "MB-0362"], "sequenced")

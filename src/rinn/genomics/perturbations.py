@@ -18,17 +18,6 @@ def encode_labels(
 ) -> pd.DataFrame:
     """Turn labels of perturbations into a table of 0 and 1.
 
-    Args:
-        labels: one for each sample, such as a column of `annotation`; its index is kept.
-        separators: the characters between the genes of a label.
-        controls: words that mean no perturbation, in lower case.
-
-    Returns:
-        Samples by genes, 1 where the gene was perturbed.
-
-    Raises:
-        InputError: no label names a gene.
-
     Example:
         >>> table = encode_labels(["KLF1+control", "control", "KLF1+BAK1"])
         >>> list(table.columns), table.to_numpy().tolist()

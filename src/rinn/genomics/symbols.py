@@ -43,15 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class SymbolRules:
-    """How gene symbols are cleaned, each step by itself.
-
-    Args:
-        cut: `TP53|7157` becomes TP53, and `ENSG00000141510.17` loses its version.
-        upper: all letters become capitals.
-        dates: `1-Sep` becomes SEPTIN1, `1-Mar` MARCHF1.
-        aliases: older symbols and their present ones, in capitals.
-        rename: names to change before anything else, such as Ensembl ids and their symbols.
-    """
+    """How gene symbols are cleaned, each step by itself."""
 
     cut: bool = True
     upper: bool = True
@@ -83,13 +75,6 @@ class Symbols:
 def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | None, str | None]:
     """Clean one gene symbol.
 
-    Args:
-        text: as the file has it.
-        rules: what to clean; everything by default.
-
-    Returns:
-        The symbol, or None where there is none; and which step changed it, or None.
-
     Example:
         >>> [clean_symbol(text) for text in ("TP53|7157", "1-Sep", "?|100130426", "MLL3", "EGFR")]
         [('TP53', 'cut'), ('SEPTIN1', 'date'), (None, None), ('KMT2C', 'alias'), ('EGFR', None)]
@@ -119,14 +104,6 @@ def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | Non
 
 def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) -> Symbols:
     """Clean all gene symbols of a table, and find those that become one.
-
-    Args:
-        texts: as the file has them.
-        rules: what to clean; everything by default.
-        rule: how the rows of one symbol are merged, for the account.
-
-    Returns:
-        The symbols in the order of the file, and where each name went.
 
     Example:
         >>> symbols = clean_symbols(["SLC35E2|728661", "SLC35E2|9906", "?|1"], None, "mean")
@@ -162,16 +139,6 @@ def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) ->
 def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read a table of ids and symbols, such as a Xena probe map; for `SymbolRules(rename=...)`.
 
-    Args:
-        path: a text file of two or more columns with tabs between: id, symbol. The first line is
-            a header where it begins with `id`, `gene_id`, `#id` or `Ensembl_ID`.
-
-    Returns:
-        The symbol of each id; ids with a version also without it.
-
-    Raises:
-        InputError: the file cannot be read, or a line has only one column.
-
     Example:
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "probes.tsv"
@@ -199,14 +166,6 @@ def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def check_unique(names: Sequence[str], source: str, what: str) -> None:
     """Refuse a header that has the same name twice, or an empty one.
-
-    Args:
-        names: the names.
-        source: how errors call the file.
-        what: what they name, such as "sample".
-
-    Raises:
-        InputError: a name is empty or repeated.
 
     Example:
         >>> check_unique(["a", "a"], "MAF (x.maf)", "sample")

@@ -35,13 +35,6 @@ def check_graph(graph: nx.DiGraph) -> None:
 
     Outputs may act on outputs, and on nothing else.
 
-    Args:
-        graph: the graph to check; it is not changed.
-
-    Raises:
-        InputError: `check_acyclic` refuses the graph, an input has a parent, or an output has a
-            child that is no output.
-
     Example:
         >>> graph = nx.DiGraph([("y0", "h")])
         >>> nx.set_node_attributes(graph, {"y0": "output", "h": "latent"}, "role")
@@ -64,13 +57,6 @@ def check_acyclic(graph: nx.DiGraph) -> None:
     """Refuse a graph that is not a directed graph without cycles whose nodes have roles.
 
     This is less than `check_graph` asks: inputs may have parents and outputs children.
-
-    Args:
-        graph: the graph to check; it is not changed.
-
-    Raises:
-        InputError: the graph is not directed, a node's id is not a string, a role is missing or
-            unknown, or there is a cycle.
 
     Example:
         >>> check_acyclic(nx.Graph())
@@ -133,15 +119,6 @@ def latents_in_order(graph: nx.DiGraph) -> list[str]:
 def lay_out(graph: nx.DiGraph) -> Layout:
     """Order the nodes of a graph so that each one comes after its parents.
 
-    Args:
-        graph: a directed graph without cycles whose nodes each have a `role`.
-
-    Returns:
-        The layout; inputs and outputs are in the order of the graph's nodes.
-
-    Raises:
-        InputError: the graph has a cycle, or a node without a known role.
-
     Example:
         >>> graph = nx.DiGraph()
         >>> graph.add_node("y0", role="output")
@@ -177,13 +154,6 @@ def find_ancestors(
 ) -> dict[str, UInt8[np.ndarray, " byte"]]:
     """Find the ancestors of some nodes, and the nodes themselves, all in one walk.
 
-    Args:
-        graph: the graph; cycles are allowed.
-        nodes: whose ancestors.
-
-    Returns:
-        For each of these nodes one bit per node of the graph, packed as by `numpy.packbits`.
-
     Example:
         >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
         >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
@@ -214,12 +184,6 @@ def find_ancestors(
 def reach(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
     """Find the outputs that each node reaches along directed paths.
 
-    Args:
-        graph: the graph; cycles are allowed.
-
-    Returns:
-        For every node the set of outputs; an output reaches itself.
-
     Example:
         >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}
@@ -232,12 +196,6 @@ def reach(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
 
 def sources(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
     """Find the inputs that each latent descends from.
-
-    Args:
-        graph: the graph; cycles are allowed.
-
-    Returns:
-        For every latent the set of inputs.
 
     Example:
         >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
@@ -253,12 +211,6 @@ def find_twins(graph: nx.DiGraph) -> dict[frozenset[str], list[frozenset[str]]]:
     """Find the latents that reach the same outputs without acting on one another.
 
     Latents that reach the same outputs one through the other are one.
-
-    Args:
-        graph: the graph; cycles are allowed.
-
-    Returns:
-        By set of outputs, the twins: two or more sets of latents, in the order of the graph.
 
     Example:
         >>> graph = nx.DiGraph([("a", "y0"), ("a", "y1"), ("b", "y0"), ("b", "c"), ("c", "y1")])
@@ -288,15 +240,6 @@ def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.Di
     that merging made redundant, because another member goes the same way through a child, is
     left out; shortcuts that one member had beside the longer path stay. Latents that reach no
     output are left out.
-
-    Args:
-        graph: the graph; it is not changed. Latents on a cycle reach the same outputs and so
-            become one.
-        apart: sets of outputs whose twins, as of `find_twins`, stay latents of their own.
-
-    Returns:
-        A new graph in which every latent, but those twins, reaches a different, non-empty set of
-        outputs.
 
     Example:
         >>> graph = nx.DiGraph([("x0", "a"), ("a", "b"), ("b", "y0"), ("b", "y1")])

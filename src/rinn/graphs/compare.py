@@ -153,13 +153,6 @@ def _score_collapsed(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
 def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
     """Keep what a truth can judge: inputs and outputs it knows, latents that reach such outputs.
 
-    Args:
-        found: the found graph; it is not changed.
-        truth: the true graph.
-
-    Returns:
-        A new graph, its nodes in the same order.
-
     Example:
         >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0")])
         >>> nx.set_node_attributes(truth, {"x0": "input", "h": "latent", "y0": "output"}, "role")
@@ -185,13 +178,6 @@ def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]
     with the most equal sets of outputs, then with the most similar sets of ancestor inputs, then
     with the most direct edges in common. Names of latents play no part, unless two latents of one
     graph agree in all of this.
-
-    Args:
-        found: the found graph.
-        truth: the true graph.
-
-    Returns:
-        Pairs (found latent, true latent), in the order of the true latents' outputs.
 
     Example:
         >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])

@@ -103,20 +103,6 @@ def export_path(
 ) -> Path:
     """Write the graph of a run folder, or of a graph file, in another format.
 
-    Args:
-        source: a run folder, or a graph as .json or .graphml.
-        kind: the format's name, one of `EXPORTS`.
-        out: the file to write; by default beside the graph, with its name and the format's
-            ending, as `graph.cx2`.
-        force: replace files that exist.
-
-    Returns:
-        The file that was written.
-
-    Raises:
-        InputError: the format is unknown, there is no graph to read, the folder of `out` does not
-            exist, or a file is in the way.
-
     Example:
         >>> export_path("truth.json", "dagity")
         Traceback (most recent call last):

@@ -101,15 +101,6 @@ name another file
 def load_acyclic(path: str | os.PathLike[str]) -> nx.DiGraph:
     """Read a graph as `load_graph` does, where inputs may have parents and outputs children.
 
-    Args:
-        path: the file.
-
-    Returns:
-        A checked graph; see `rinn.graphs.basics.check_acyclic`.
-
-    Raises:
-        InputError: as for `load_graph`.
-
     Example:
         >>> load_acyclic("truth.txt")
         Traceback (most recent call last):
@@ -144,15 +135,6 @@ def _read_bytes(path: Path) -> bytes:
 
 def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFrame:
     """List the edges as a table, causes first and names in counting order (x2 before x10).
-
-    Args:
-        graph: the graph.
-        drawn: the part of it that is drawn; a column says which edges are.
-
-    Returns:
-        Columns source, target, source_role, target_role, weight, frequency, and those of
-        `MORE_NUMBERS` that some edge has, as numbers; they are NaN where an edge has none; support
-        and exchangeable where some edge has one; and origin where each edge has one.
 
     Example:
         >>> graph = nx.DiGraph()
@@ -251,13 +233,6 @@ def spell_out(text: str, characters: re.Pattern[str]) -> str:
 
 def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str]:
     """Spell every id as a format needs it, so that no two become the same.
-
-    Args:
-        graph: the graph.
-        spell: how one id is spelled.
-
-    Returns:
-        For every id its spelling; a changed one that another node has too gets underscores.
 
     Example:
         >>> graph = nx.DiGraph([("a b", "a-b")])

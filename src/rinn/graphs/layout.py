@@ -13,12 +13,6 @@ SWEEPS = 8
 def place_nodes(graph: nx.DiGraph) -> dict[str, tuple[float, float]]:
     """Place all nodes in columns, in pixels: x to the right, y down, columns centred on y = 0.
 
-    Args:
-        graph: an acyclic graph with roles.
-
-    Returns:
-        The place (x, y) of every node.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = dict(x="input", h="latent", y0="output", y1="output")

@@ -37,15 +37,6 @@ class View:
 def is_minimal(graph: nx.DiGraph) -> bool:
     """Tell whether no single change keeps the graph's reach with as few edges.
 
-    Args:
-        graph: a graph whose nodes have roles.
-
-    Returns:
-        False where `find_smaller` names a change.
-
-    Raises:
-        InputError: the graph has a cycle, or a node without a role.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> is_minimal(paper_graph())
@@ -56,15 +47,6 @@ def is_minimal(graph: nx.DiGraph) -> bool:
 
 def count_tries(graph: nx.DiGraph) -> int:
     """Estimate how many choices `find_smaller` looks at for new connections.
-
-    Args:
-        graph: a graph whose nodes have roles.
-
-    Returns:
-        The number, which grows with the cube of the latents where these are densely connected.
-
-    Raises:
-        InputError: the graph has a cycle, or a node without a role.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph
@@ -82,16 +64,6 @@ def find_smaller(graph: nx.DiGraph, max_tries: int | None = None) -> str | None:
     the same outputs or the same inputs; to put a new latent above children that two nodes share;
     to connect one node differently; and to remove a latent and connect its parents, or its
     children, with what is left.
-
-    Args:
-        graph: a graph whose nodes have roles.
-        max_tries: try the last two kinds only where `count_tries` is at most this.
-
-    Returns:
-        One sentence, or None where there is no such change.
-
-    Raises:
-        InputError: the graph has a cycle, or a node without a role.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph

@@ -42,18 +42,6 @@ def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[s
     Only what both sides know takes part: outputs or inputs that the truth lacks are left out, and
     so are those of the truth that are not named.
 
-    Args:
-        truth: the true graph.
-        outputs: the maps' columns, in order.
-        inputs: the rows of the input maps, in order.
-
-    Returns:
-        The distinct non-empty patterns of the truth's latents in causal order, and one pattern
-        for each input.
-
-    Raises:
-        InputError: the truth and the maps share no output.
-
     Example:
         >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}
@@ -89,14 +77,6 @@ def reach_vectors(
     graph: nx.DiGraph, nodes: Sequence[str], outputs: Sequence[str]
 ) -> Bool[np.ndarray, "node output"]:
     """Write the outputs that nodes reach as rows of truth values, so that a graph can be scored.
-
-    Args:
-        graph: the graph; cycles are allowed.
-        nodes: the rows; a node that the graph lacks reaches nothing.
-        outputs: the columns.
-
-    Returns:
-        True where the node reaches the output.
 
     Example:
         >>> graph = nx.DiGraph([("h", "y0")])

@@ -131,13 +131,6 @@ def score_hidden(nodes: Bool[np.ndarray, "node output"], patterns: Patterns) -> 
     pattern and are not within one output of the zero vector; of those within one output of an FP
     counted before, in node order, none is counted again.
 
-    Args:
-        nodes: which outputs each node acts on, with the columns named to `truth_patterns`.
-        patterns: the truth.
-
-    Returns:
-        The score.
-
     Example:
         >>> import networkx as nx
         >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])
@@ -157,14 +150,6 @@ def score_inputs(maps: Bool[np.ndarray, "input output"], patterns: Patterns) -> 
 
     TP are the inputs within one output of their own pattern, FP the others that act on any output,
     FN those that act on none. An input that has no effect in the truth can only be an FP.
-
-    Args:
-        maps: which outputs each input acts on, with the rows and columns named to
-            `truth_patterns`.
-        patterns: the truth.
-
-    Returns:
-        The score.
 
     Example:
         >>> import networkx as nx

@@ -154,16 +154,6 @@ def answer_statements(graph: nx.DiGraph, statements: Sequence[Statement]) -> dic
     Statements with the same input and conditions are answered together, which is faster than
     `is_separated` for each.
 
-    Args:
-        graph: the graph; it is not changed.
-        statements: what to ask; whether they say independence plays no part.
-
-    Returns:
-        True for each statement whose pair the graph separates.
-
-    Raises:
-        InputError: the graph is not acyclic with roles, or a statement names other nodes.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> list(answer_statements(paper_graph(), [Statement("x0", "y1")]).values())

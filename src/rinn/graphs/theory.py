@@ -223,10 +223,6 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
 def join_names(names: Sequence[str], count: int | None = None) -> str:
     """Write the first few names as words of a sentence, and how many more there are.
 
-    Args:
-        names: all of them, or the first few.
-        count: how many there are; by default as many as were given.
-
     Example:
         >>> join_names(["a", "b", "c"]), join_names("abcdef")
         ('a, b and c', 'a, b, c, d and 2 more')

@@ -117,14 +117,6 @@ def plan_cohorts(trials: Sequence[Trial], problem: Problem, platform: str) -> li
     another's sake; only belief networks, no two of which are alike, are padded there too, to
     widths that do not depend on the other networks. On a GPU, which needs thousands of small
     products to be busy, all networks of one depth are one cohort, padded to the widest.
-
-    Args:
-        trials: the search.
-        problem: its data.
-        platform: cpu or gpu.
-
-    Returns:
-        Cohorts in the order in which they should run; a plan depends on nothing but the arguments.
     """
     groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:

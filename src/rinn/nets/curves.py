@@ -22,17 +22,6 @@ def add_segment(
 ) -> tuple[np.ndarray, ...]:
     """Add the losses of one segment to the curves of a cohort.
 
-    Args:
-        curves: the segments before, each [epoch, trial, loss].
-        slots: the trial of each place in the batch, [split, net]; -1 where none runs.
-        losses: train and validation, each [epoch, split, net].
-        trials: how many the cohort has.
-        epoch: how many came before; those without a record (of a run that an older release
-            began) are filled with NaN.
-
-    Returns:
-        The curves with one segment more.
-
     Example:
         >>> slots = np.array([[1, -1]])  # the second trial runs, the first has finished
         >>> (found,) = add_segment((), slots, [np.ones((1, 1, 2)), np.zeros((1, 1, 2))], 2, 0)
@@ -55,13 +44,6 @@ def read_curves(curves: Sequence[np.ndarray], trials: np.ndarray) -> np.ndarray:
 
 def tabulate_curves(curves: Mapping[int, np.ndarray]) -> pd.DataFrame:
     """One row for each network and epoch.
-
-    Args:
-        curves: by the number of the trial, each [epoch, loss].
-
-    Returns:
-        The table of curves.csv: trial, epoch (from 1), train_loss and validation_loss, in the
-        order of the trials; epochs that were not recorded are left out.
 
     Example:
         >>> tabulate_curves({3: np.array([[0.5, 0.75], [0.25, 0.5]])})

@@ -19,15 +19,6 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     half the time of one program that spreads its small products over both. This must happen
     before JAX is first used; where it comes too late, the CPU is one device.
 
-    Args:
-        word: auto (GPU where there is one), cpu or gpu.
-
-    Returns:
-        At least one device, all of one platform.
-
-    Raises:
-        InputError: the word is unknown, or there is no GPU that JAX can use.
-
     Example:
         >>> {device.platform for device in find_devices("cpu")}
         {'cpu'}

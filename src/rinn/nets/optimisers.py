@@ -30,20 +30,7 @@ def descend(
     memory: tuple[Any, ...],
     weights: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Take one step with the `which`-th optimiser of `names`, or none where it is not due.
-
-    Args:
-        names: the optimisers present in this batch of networks, fixed at compilation.
-        which: this network's optimiser.
-        due: False leaves weights and memory as they are.
-        learning_rate: this network's.
-        gradient: of the whole objective.
-        memory: from `start` or the step before.
-        weights: of one network.
-
-    Returns:
-        The new weights and memory.
-    """
+    """Take one step with the `which`-th optimiser of `names`, or none where it is not due."""
     direction, remembered = gradient, []
     for number, name in enumerate(names):
         update, new = OPTIMISERS[name].update(gradient, memory[number], weights)

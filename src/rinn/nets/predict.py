@@ -91,15 +91,7 @@ def map_trained(net: TrainedNet) -> NetMaps:
 
 
 def score_test(nets: Sequence[TrainedNet], problem: Problem) -> TestScores:
-    """Measure networks on the test samples.
-
-    Args:
-        nets: the networks.
-        problem: holds the test samples.
-
-    Returns:
-        One error, and for binary outputs one AUROC, for each network.
-    """
+    """Measure networks on the test samples."""
     x = problem.x[:, problem.test]
     return score_predictions([_predict_test(net, problem, x) for net in nets], problem)
 

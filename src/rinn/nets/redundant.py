@@ -49,19 +49,6 @@ def draw_weights(
     Each layer's spread follows its own fan-in: the inputs for the first hidden layer, the previous
     layer and, where they are redundant, the inputs for the others.
 
-    Args:
-        rng: the source of randomness, used up in a fixed order.
-        initialiser: xavier (normal, fan average), he (normal, fan in) or normal (sd
-            1/sqrt(fan_in/2), without the cut at two sd that the other two have).
-        layers: number of hidden layers.
-        width: nodes in each hidden layer.
-        inputs: number of inputs.
-        outputs: number of outputs.
-        redundant: whether every hidden layer reads the inputs, or the first alone.
-
-    Returns:
-        Weights in float32.
-
     Example:
         >>> draw_weights(np.random.default_rng(0), "he", 8, 10, 16, 3).hidden.shape
         (7, 10, 10)
@@ -106,19 +93,7 @@ def run_net(
     wide: bool = False,
     alive: Float[Any, "layer hidden"] | None = None,
 ) -> Float[Array, "output sample"]:
-    """Compute the outputs: h_i = phi(W_i [h_(i-1), x] + b_i), then one linear layer.
-
-    Args:
-        weights: of one network.
-        activation: phi.
-        x: inputs, samples last.
-        wide: compute the redundant products of all layers at once; the same numbers, faster on
-            a GPU and slower on a CPU.
-        alive: 1 for the nodes that a layer has, 0 for those that only pad it; None for all.
-
-    Returns:
-        Logits for binary outputs, values for continuous ones.
-    """
+    """Compute the outputs: h_i = phi(W_i [h_(i-1), x] + b_i), then one linear layer."""
     readers = weights.inputs.shape[0]
     from_inputs: Any = (
         jnp.einsum("lhi,ib->lhb", weights.inputs, x)  # [reader, hidden, sample]

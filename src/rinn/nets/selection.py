@@ -81,13 +81,6 @@ def average_splits(
 
     A setting that did well on one split by luck of the draw is so judged by both.
 
-    Args:
-        loss: validation loss of each network.
-        setting: which networks share their settings.
-
-    Returns:
-        The mean of each network's setting; not finite where one of its networks diverged.
-
     Example:
         >>> average_splits(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]))
         array([2., 2., 5.])

@@ -123,24 +123,7 @@ def train_segment(
     offset: Float[Array, "split output sample"] | None = None,
     weight: Float[Array, "output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
-    """Train every network of [split, net] arrays for as many epochs as `order` has.
-
-    Args:
-        program: what is compiled.
-        state: leaves are [split, net, ...].
-        traits: leaves are [split, net, ...].
-        x: inputs of all samples.
-        y: outputs of all samples.
-        units: of the outputs.
-        order: which samples each epoch uses, in which order; a whole number of ticks.
-        held: validation samples, leaves are [split, ...].
-        offset: added to the outputs of every network of a split, where there are covariates.
-        weight: of each output of each sample, where some are missing.
-
-    Returns:
-        The state after the last epoch, and the losses of all epochs. Networks that are not running
-        are left as they were.
-    """
+    """Train every network of [split, net] arrays for as many epochs as `order` has."""
     step = _over_nets(functools.partial(_step_net, program, units), shared=5)
     check = _over_nets(functools.partial(_check_net, program, units), shared=1)
     # Going round the loop costs a GPU 5 % of a step of many networks; unrolling pays for those.

@@ -159,29 +159,7 @@ class GraphF1:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """What a strategy found on one draw of a dataset, or why it found nothing.
-
-    Args:
-        dataset: a name in `DATASETS`.
-        strategy: a name in `STRATEGIES`.
-        seed: of the data.
-        budget: quick or paper.
-        samples: rows that were drawn.
-        trials: networks asked for in place of the budget's; None means the budget's.
-        versions: of the packages, `rinn` among them.
-        device: in words.
-        seconds: of search and scoring, over all attempts.
-        sets: hyper-parameter sets that were evaluated.
-        networks: how many were trained.
-        hidden: the hidden mapping; None only in a failed cell.
-        input: the input mapping; None where the strategy has no inputs (DBN).
-        test_error: None where nothing is predicted (DM).
-        auroc: None where outputs are continuous or nothing is predicted.
-        graph: scores of the graph itself, which no truth has touched; None where one has (DM).
-        chosen: settings that were chosen with sight of the truth (DM).
-        status: done or failed.
-        words: why it failed.
-    """
+    """What a strategy found on one draw of a dataset, or why it found nothing."""
 
     dataset: str
     strategy: str
@@ -248,11 +226,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, value: Any) -> Cell:
-        """Read what `to_json` wrote.
-
-        Raises:
-            ValueError: a field is missing, unknown or out of range.
-        """
+        """Read what `to_json` wrote."""
         found = _fields(cls, value)
         parts = {
             name: None if found[name] is None else kind.from_json(found[name])

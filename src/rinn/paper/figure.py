@@ -81,18 +81,7 @@ class ReproductionInfo:
 def reproduction_info(
     comparison: Comparison, *, measures: Sequence[str] = MEASURES
 ) -> ReproductionInfo:
-    """Take the figures of a reproduction and of the paper.
-
-    Args:
-        comparison: the cells of a reproduction (`load_comparison`).
-        measures: hidden_ or input_ with precision, recall or f1; auroc; test_error.
-
-    Returns:
-        One dot for each row and measure that either side has.
-
-    Raises:
-        InputError: a measure is unknown, or no cell is done.
-    """
+    """Take the figures of a reproduction and of the paper."""
     for name in measures:
         if name not in KNOWN:
             raise InputError(f"measures must be of those known, got {name!r}{suggest(name, KNOWN)}")
@@ -116,17 +105,6 @@ def plot_reproduction(
     """Draw ours (filled circles) and the paper's figures (open diamonds) in a row each.
 
     Bars are standard deviations over the ten networks.
-
-    Args:
-        comparison: see `reproduction_info`.
-        measures: see `reproduction_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `reproduction_info`.
     """
     info = reproduction_info(comparison, measures=measures)
     heights = _stack(info.rows)
@@ -249,19 +227,6 @@ def draw_folder(
 
     Everything is checked before the first file is written. Each figure is written whole or not at
     all.
-
-    Args:
-        folder: of a finished run ('rinn fit') or of a reproduction ('rinn reproduce').
-        out: folder for the figures, made where it is missing.
-        kind: svg, png or pdf.
-        only: the name of one figure; by default all.
-        force: replace files that exist.
-
-    Yields:
-        For each figure the file that was written, or why it was left out.
-
-    Raises:
-        InputError: a name is unknown, the folder holds neither, or a file is in the way.
     """
     folder, out = Path(folder), Path(out)
     check_words(kind, only, ALL_FIGURES)
@@ -287,17 +252,7 @@ def _choose(figures: list[FigureKind], only: str | None, reason: str) -> list[Fi
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
-    """Read the cells of a reproduction's folder, beside the paper's figures.
-
-    Args:
-        folder: what 'rinn reproduce' wrote.
-
-    Returns:
-        The comparison.
-
-    Raises:
-        InputError: the folder holds no cells of a reproduction.
-    """
+    """Read the cells of a reproduction's folder, beside the paper's figures."""
     folder = Path(folder)
     cells = [cell for cell in map(load_cell, sorted((folder / CELLS).glob("*.json"))) if cell]
     if not cells:

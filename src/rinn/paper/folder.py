@@ -47,19 +47,7 @@ class ReproductionFolder:
 
 @contextlib.contextmanager
 def open_folder(path: Path, setup: Setup) -> Iterator[ReproductionFolder]:
-    """Open a new folder, or one of a reproduction with this very setup.
-
-    Args:
-        path: made where it is missing.
-        setup: what all cells have in common.
-
-    Yields:
-        The folder, locked against other processes.
-
-    Raises:
-        InputError: the folder cannot be written, holds other files, is another reproduction's,
-            or is in use.
-    """
+    """Open a new folder, or one of a reproduction with this very setup."""
     _check_same(path, setup)
     with lock_folder(path):
         if not _check_same(path, setup):  # another process may have begun since

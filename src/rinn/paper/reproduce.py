@@ -46,11 +46,7 @@ class RunCell(Protocol):
         samples: int,
         trials: int | None,
     ) -> Cell:
-        """Run it in `folder` and give what was found.
-
-        Raises:
-            TrainingError: training came to nothing; the cell is recorded as failed.
-        """
+        """Run it in `folder` and give what was found."""
         ...
 
 
@@ -72,27 +68,6 @@ def reproduce(
 
     The same call again goes on where it was stopped: cells that are done are not run again, cells
     that failed are. Other datasets, strategies and seeds can be added to the same folder.
-
-    Args:
-        out: the folder; new, empty or one of this reproduction.
-        datasets: names or numbers of the paper's six.
-        strategies: names; None means all that the paper ran on each dataset (no ES-C and DM on
-            data 5 and 6).
-        budget: quick (the strategies' default search) or paper (the paper's size).
-        seeds: how many draws of each dataset, with data seeds 0, 1, ...
-        device: auto, cpu or gpu.
-        samples: rows of each draw.
-        trials: networks for each cell in place of the budget's, for a smoke run.
-        run_cell: runs one cell; None means the real one.
-        console: where progress is shown.
-        quiet: show nothing.
-
-    Returns:
-        The tables, which also lie in the folder.
-
-    Raises:
-        InputError: before anything is written.
-        KeyboardInterrupt: what is done stays.
     """
     jobs = plan_jobs(datasets, strategies, seeds)
     _check_budget(budget)
@@ -111,17 +86,6 @@ def plan_jobs(
     datasets: Sequence[str], strategies: Sequence[str] | None = None, seeds: int = 1
 ) -> list[Job]:
     """List the cells: dataset by dataset, draw by draw, all strategies.
-
-    Args:
-        datasets: names or numbers.
-        strategies: names; None means all that the paper ran on each dataset.
-        seeds: how many draws.
-
-    Returns:
-        Each cell once.
-
-    Raises:
-        InputError: a name is unknown, there is none, or `seeds` is not a number of draws.
 
     Example:
         >>> [job.name for job in plan_jobs(["5"])]

@@ -37,26 +37,7 @@ def run_cell(
     samples: int,
     trials: int | None,
 ) -> Cell:
-    """Run one strategy on one draw of a dataset; the same call again resumes.
-
-    Args:
-        dataset: its name.
-        strategy: its name.
-        budget: quick or paper.
-        seed: of the data, and of the search.
-        folder: for the data and the run.
-        device: auto, cpu or gpu.
-        console: where progress is shown.
-        quiet: show nothing.
-        samples: rows to draw.
-        trials: networks in place of the budget's.
-
-    Returns:
-        What was found.
-
-    Raises:
-        TrainingError: training came to nothing.
-    """
+    """Run one strategy on one draw of a dataset; the same call again resumes."""
     data = folder / "data"
     write_simulation(make_dataset(dataset, samples=samples, seed=seed), data, same_is_fine=True)
     settings = RunSettings(

@@ -198,16 +198,7 @@ class Comparison:
 
 
 def compare(setup: Setup, jobs: Iterable[Job], cells: Mapping[Job, Cell]) -> Comparison:
-    """Put cells beside the paper's figures.
-
-    Args:
-        setup: what the cells have in common.
-        jobs: what was asked for; cells of other jobs are shown too.
-        cells: what there is so far.
-
-    Returns:
-        The tables, in the order of the paper's datasets and of `STRATEGIES`.
-    """
+    """Put cells beside the paper's figures."""
     order = tuple(sorted({*jobs, *cells}, key=_place))
     return Comparison(setup, order, tuple(cells[job] for job in order if job in cells))
 

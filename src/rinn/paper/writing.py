@@ -32,12 +32,7 @@ MARKS = re.compile(r"([\\`*_|\[\]#])")
 
 
 def write_tables(folder: Path, comparison: Comparison) -> None:
-    """Write the tables in every format, in place of older ones.
-
-    Args:
-        folder: must exist.
-        comparison: what to write.
-    """
+    """Write the tables in every format, in place of older ones."""
     for name, write in FORMATS.items():
         replace_file(folder / name, write(comparison).encode("utf-8", "replace"))
 

@@ -60,17 +60,7 @@ class EdgeEffect:
 def find_losses(
     problem: Problem, split: int, rows: np.ndarray, predicted: Float[np.ndarray, "output sample"]
 ) -> Float[np.ndarray, " sample"]:
-    """The loss of each of some samples, a mean over the outputs.
-
-    Args:
-        problem: the data.
-        split: whose covariates' offset is added to what is predicted.
-        rows: the samples.
-        predicted: their outputs in the networks' units.
-
-    Returns:
-        Squared errors, cross-entropies or deviances.
-    """
+    """The loss of each of some samples, a mean over the outputs."""
     y = problem.y[:, rows].astype(np.float64)
     each = problem.likelihood.measure(add_offset(problem, split, rows, predicted), y)
     return np.mean(each * weigh_known(problem, rows), axis=0)
@@ -82,13 +72,6 @@ def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, 
     A latent has no sign of its own. Those of later models are turned as in the first; then a
     latent is turned in all of them if the sum of its effects (see `LatentEffect`) is below zero.
     Nothing else decides on signs: whatever is said of a latent comes from these models.
-
-    Args:
-        models: of one graph, with standardised latents.
-        problem: the data.
-
-    Returns:
-        Models with the same outputs for the same samples.
     """
     x = problem.x[:, problem.seen]
     first = run_model(models[0], x)
@@ -105,15 +88,7 @@ def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, 
 
 
 def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeEffect, ...]:
-    """Measure every edge in the model of each split, on the validation samples of that split.
-
-    Args:
-        models: one for each split of the problem.
-        problem: the data.
-
-    Returns:
-        The edges in the order of the children.
-    """
+    """Measure every edge in the model of each split, on the validation samples of that split."""
     edges = [(p, name) for name, own in models[0].functions.items() for p in own.parents]
     rises = _measure_rises(models, problem, [_cut_edge(*edge) for edge in edges])
     x = problem.x[:, problem.seen]
@@ -128,15 +103,7 @@ def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeE
 
 
 def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[LatentEffect, ...]:
-    """Measure every latent in the model of each split, on the validation samples of that split.
-
-    Args:
-        models: one for each split of the problem.
-        problem: the data.
-
-    Returns:
-        The latents from causes to effects.
-    """
+    """Measure every latent in the model of each split, on the validation samples of that split."""
     latents = models[0].latents
     rises = _measure_rises(models, problem, [_hold_latent(name) for name in latents])
     runs = [run_model(model, problem.x[:, problem.seen]) for model in models]

@@ -41,20 +41,7 @@ def refit_models(
     seed: int = 0,
     device: jax.Device | None = None,
 ) -> list[GraphModel]:
-    """Fit several models on each split and keep the one that validates best.
-
-    Args:
-        parents: from `find_parents`.
-        problem: the data.
-        inputs: names, in the order of the rows of `problem.x`.
-        outputs: names, in the order of the rows of `problem.y`.
-        seed: decides the starting parameters and the order of the samples.
-        device: where to train; None for the CPU.
-
-    Returns:
-        One model for each split, whose latents have mean 0 and standard deviation 1 over the
-        split's training samples.
-    """
+    """Fit several models on each split and keep the one that validates best."""
     layout = lay_out(parents, inputs, outputs)
     x, scales = _code_inputs(problem.x, inputs)
     left, offset = [problem.y] * len(problem.splits), None

@@ -293,14 +293,6 @@ def cut_edges(
 ) -> GraphModel:
     """Take edges out of a model: their targets see their sources at a mean for good.
 
-    Args:
-        model: the functions.
-        edges: which.
-        means: of sources, in the model's units; 0 where there is none, the mean of every latent.
-
-    Returns:
-        A model without these edges.
-
     Example:
         >>> none = np.zeros(0)
         >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
@@ -326,19 +318,7 @@ def cut_edges(
 def find_values(
     model: RunModel, inputs: Mapping[str, Value], latents: Mapping[str, Value]
 ) -> tuple[dict[str, float], list[str]]:
-    """Turn words into numbers, and say which values the data never had.
-
-    Args:
-        model: knows the ranges of the run's data.
-        inputs: numbers, or one of `WORDS`.
-        latents: the same.
-
-    Returns:
-        Values in the user's units by name, and sentences of caution.
-
-    Raises:
-        InputError: a value is neither a finite number nor a word that the run can fill in.
-    """
+    """Turn words into numbers, and say which values the data never had."""
     values, cautions = {}, []
     for name, wanted in {**inputs, **latents}.items():
         known = model.ranges.get(name)

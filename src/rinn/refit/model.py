@@ -96,18 +96,6 @@ def find_parents(
 ) -> dict[str, tuple[str, ...]]:
     """List the parents of each latent and output: inputs in their order, then others in causal.
 
-    Args:
-        graph: nodes with roles; an output that it lacks has no parents.
-        inputs: names of the columns of X.
-        outputs: names of the columns of Y.
-
-    Returns:
-        The parents of the latents, causes before effects, and then of the outputs: in the order of
-        the columns where no output acts on another, else causes before effects.
-
-    Raises:
-        InputError: the graph is not a causal graph, or speaks of other columns.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
         >>> nx.set_node_attributes(graph, {"x": "input", "h": "latent", "y": "output"}, "role")
@@ -140,13 +128,6 @@ def find_parents(
 def run_model(model: GraphModel, x: Float[np.ndarray, "input sample"]) -> Values:
     """Compute the value of every node for every sample.
 
-    Args:
-        model: the functions.
-        x: inputs in the networks' units, samples last.
-
-    Returns:
-        Values [sample] by the name of the node.
-
     Example:
         >>> none = np.zeros(0)
         >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
@@ -160,16 +141,7 @@ def run_model(model: GraphModel, x: Float[np.ndarray, "input sample"]) -> Values
 
 
 def run_changed(model: GraphModel, values: Values, changed: Values) -> Values:
-    """Compute what every node would be, had some nodes other values.
-
-    Args:
-        model: the functions.
-        values: of every node, as `run_model` found them; left as they are.
-        changed: the other values.
-
-    Returns:
-        Values of all nodes; those that no changed node reaches are the same arrays.
-    """
+    """Compute what every node would be, had some nodes other values."""
     new, dirty = values | changed, set(changed)
     for name, function in model.functions.items():
         if name not in changed and not dirty.isdisjoint(function.parents):
@@ -187,13 +159,6 @@ def stack_parents(
 
 def rescale(model: GraphModel, scales: Scales) -> GraphModel:
     """State the same model in other units: value = centre + spread * new value.
-
-    Args:
-        model: the functions.
-        scales: (centre, spread) of some inputs and latents.
-
-    Returns:
-        A model with the same outputs for the same samples.
 
     Example:
         >>> none = np.zeros(0)

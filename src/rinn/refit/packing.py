@@ -60,14 +60,6 @@ def lay_out(
 ) -> Layout:
     """Put all nodes into levels, below all their parents, and pad what each node reads.
 
-    Args:
-        parents: from `find_parents`.
-        inputs: names, in the order of the rows of X.
-        outputs: names, in the order of the rows of Y.
-
-    Returns:
-        The layout; padded nodes have no name.
-
     Example:
         >>> layout = lay_out({"h": ("x",), "y": ("h",)}, ["x"], ["y"])
         >>> layout.levels, layout.sources[1].latents.tolist()

@@ -23,13 +23,6 @@ def compare_regression(refit: Refit, problem: Problem) -> Comparison:
     The regression is linear, logistic or log-linear, as the output is a number, 0 or 1, or a count.
     With more than 100 inputs, or fewer than three samples for each, only each output's mean stands
     beside the graph. Covariates take part in all of them.
-
-    Args:
-        refit: from `refit_graph`.
-        problem: the data.
-
-    Returns:
-        The difference of the mean losses, its standard error, and a sentence.
     """
     samples = problem.x.shape[1]
     covariates = np.zeros((samples, 0))

@@ -42,15 +42,6 @@ class Offsets:
     def find(self, table: CovariateTable) -> Float[np.ndarray, "split output sample"]:
         """What covariates add to the outputs of the networks of each split.
 
-        Args:
-            table: the covariates of the samples.
-
-        Returns:
-            Offsets in the networks' units.
-
-        Raises:
-            InputError: a covariate is missing, of another kind, or has a level that was not seen.
-
         Example:
             >>> tissue = Coding("tissue", ("lung", "skin"))
             >>> offsets = Offsets((tissue,), np.array([[[1.0], [0.5]]]))
@@ -84,19 +75,7 @@ class Offsets:
 
 
 def read_offsets(notes: Mapping[str, Any], splits: int, outputs: int) -> Offsets | None:
-    """Read how covariates act from what a run keeps beside its networks.
-
-    Args:
-        notes: of the kept networks.
-        splits: how many models the graph has.
-        outputs: how many outputs there are.
-
-    Returns:
-        The offsets, or None for a run without covariates.
-
-    Raises:
-        KeyError, TypeError, ValueError: the notes are damaged.
-    """
+    """Read how covariates act from what a run keeps beside its networks."""
     plain = notes.get("covariates")
     if plain is None:
         return None
@@ -125,18 +104,6 @@ def take_covariates(
     source: CovariateSource, samples: Sequence[str] | None, total: int, rows: Sequence[int]
 ) -> CovariateTable:
     """Bring covariates into the order of chosen samples, by ids where both tables have them.
-
-    Args:
-        source: a file, or a table from memory.
-        samples: the ids of X, or None where it has none.
-        total: how many rows X has.
-        rows: those of X that are wanted.
-
-    Returns:
-        The covariates of these rows, without ids.
-
-    Raises:
-        InputError: it is no such table, or a sample has no covariates.
 
     Example:
         >>> table = pd.Series(["skin", "lung"], index=["b", "a"], name="tissue")
@@ -251,19 +218,6 @@ def take_samples(
 
     An input that the run calls `TP53_x`, because both of its tables had a TP53, is found as TP53
     too. Columns that the run does not know are left out.
-
-    Args:
-        model: of the run.
-        table: a file, a DataFrame, or an array whose columns are the run's inputs in their order.
-        chosen: sample ids to keep; all by default.
-        covariates: of the samples: a file or a table, matched by ids where both have them.
-
-    Returns:
-        The samples.
-
-    Raises:
-        InputError: the table cannot be read, lacks an input, or lacks a sample that was chosen;
-            or covariates came that do not fit, or that the run does not have.
     """
     found = _read(model, table)
     columns = {name: place for place, name in enumerate(found.columns)}

@@ -40,16 +40,6 @@ def fit_quadratics(
     only the latent's own children can read, such as one cause raising it and another, which does
     the same, lowering it; and it may miss a product or an exclusive or.
 
-    Args:
-        parents: from `find_parents`.
-        x: inputs of the training samples.
-        y: outputs of the training samples.
-        inputs: names of the rows of x.
-        outputs: names of the rows of y.
-
-    Returns:
-        The model; latents have mean 0 and standard deviation 1.
-
     Example:
         >>> x = np.array([[0.0, 1.0, 2.0]])
         >>> model = fit_quadratics({"h": ("x",), "y": ("h",)}, x, 3 * x, ["x"], ["y"])
@@ -80,15 +70,7 @@ def fit_quadratics(
 
 
 def add_curves(rng: np.random.Generator, model: GraphModel) -> GraphModel:
-    """Jitter the functions of a model and add faint random curves.
-
-    Args:
-        rng: the source of randomness, used up in a fixed order.
-        model: from `fit_quadratics`.
-
-    Returns:
-        A new model.
-    """
+    """Jitter the functions of a model and add faint random curves."""
 
     def draw(function: NodeFunction) -> NodeFunction:
         if not function.parents:

@@ -206,12 +206,6 @@ def draw_thumbnail(graph: nx.DiGraph) -> str:
     Inputs and outputs are squares, latents dots; edges are drawn in the classes `plus`, `minus`
     and `plain` (no weight). Of very many edges the most frequent are drawn.
 
-    Args:
-        graph: an acyclic graph with roles.
-
-    Returns:
-        An svg element; its label says how much there is of everything.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
         >>> nx.set_node_attributes(graph, {"x": "input", "h": "latent", "y": "output"}, "role")
@@ -284,15 +278,7 @@ def _label(counts: dict[str, int], edges: int) -> str:
 
 
 def write_index(title: str, cards: Sequence[Card]) -> str:
-    """Write the page that shows many runs side by side.
-
-    Args:
-        title: the name of the folder.
-        cards: one for each run.
-
-    Returns:
-        HTML; every name is escaped.
-    """
+    """Write the page that shows many runs side by side."""
     body = "".join(_write_card(card) for card in sorted(cards, key=_by_date, reverse=True))
     count = f"{len(cards)} run{'' if len(cards) == 1 else 's'}"
     empty = "" if cards else "<p>No run here yet: <code>rinn fit</code> writes them with --out.</p>"

@@ -50,13 +50,6 @@ Parts = tuple[str, ...]
 def find_runs(root: Path) -> Iterator[Parts]:
     """Find the run folders in a folder: the folder itself, or those beneath it.
 
-    Args:
-        root: where to look, at most `DEPTH` folders deep; links and hidden folders are left out,
-            and a run folder is not searched for others.
-
-    Yields:
-        The names on the way from `root` to each run, in the order of their names.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -110,9 +103,6 @@ def write_address(parts: Sequence[str]) -> str:
 def read_address(path: str) -> Parts | None:
     """The names in the address of a file; None where it is no address of a run's file.
 
-    Args:
-        path: of the request, still encoded, without the question that may follow.
-
     Example:
         >>> read_address("/run/a%20b/report.html")
         ('a b', 'report.html')
@@ -126,16 +116,7 @@ def read_address(path: str) -> Parts | None:
 
 
 def open_file(root: Path, parts: Sequence[str]) -> IO[bytes] | None:
-    """Open a plain file beneath a folder.
-
-    Args:
-        root: the folder, with no link on its own way.
-        parts: the names from there to the file.
-
-    Returns:
-        The file, or None where it is missing, may not be read, is no plain file, or where it or a
-        folder on its way is a link.
-    """
+    """Open a plain file beneath a folder."""
     path = root.joinpath(*parts)
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:

@@ -54,16 +54,6 @@ SAFETY = {
 def open_server(path: str | os.PathLike[str], port: int = 0) -> ViewServer:
     """Open a server for a run folder, or for a folder of runs.
 
-    Args:
-        path: the folder; nothing outside it is ever read.
-        port: where to listen on 127.0.0.1; 0 takes any free port.
-
-    Returns:
-        The server, which listens; `serve_forever` answers, `server_close` ends it.
-
-    Raises:
-        InputError: the folder is missing, or the port is taken or no port.
-
     Example:
         >>> open_server("nowhere")
         Traceback (most recent call last):

@@ -67,19 +67,6 @@ def check_file(
 ) -> CheckResult:
     """Check a graph file, or the graph of a run folder, beside data if tables are given.
 
-    Args:
-        path: a graph as .json or .graphml, or a run folder.
-        x: the table of inputs.
-        y: the table of outputs for the same samples.
-        covariates: a table of tissue, batch and the like of these samples, to be held fixed.
-
-    Returns:
-        The findings.
-
-    Raises:
-        InputError: a file is missing or wrong, one of the two tables came alone, or the tables do
-            not fit the graph.
-
     Example:
         >>> import tempfile
         >>> from rinn.graphs.files import write_graph
@@ -119,18 +106,6 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
     """Gather all that can be said of a graph, beside data if there are any.
-
-    Args:
-        graph: the graph, taken for the truth; it is not changed. Inputs may have parents and
-            outputs children.
-        data: matched tables whose columns are named as the graph's inputs and outputs.
-
-    Returns:
-        The findings.
-
-    Raises:
-        InputError: the graph is not directed, has a cycle or a node without a role, or the data do
-            not fit it.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph

@@ -22,19 +22,7 @@ INTERCEPT = "(intercept)"
 def tabulate_covariates(
     problem: Problem, covariates: Covariates, outputs: Sequence[str]
 ) -> pd.DataFrame:
-    """List what each covariate alone does to each output, fitted outside the test set.
-
-    Args:
-        problem: the data.
-        covariates: of its samples.
-        outputs: their names.
-
-    Returns:
-        The table of covariates.csv: `output`, `covariate`, `level`, `reference`, `coefficient` and
-        `standard_error`. Coefficients are log odds for binary outputs, logarithms for counts, and
-        in the user's units for numbers: a level's against the reference, a number's for one of its
-        standard deviations.
-    """
+    """List what each covariate alone does to each output, fitted outside the test set."""
     rows = np.sort(problem.seen)
     known = None if problem.known is None else problem.known[:, rows].T
     numbers = covariates.take(rows).numbers
@@ -56,13 +44,6 @@ def sum_up_covariates(problem: Problem, covariates: Covariates) -> dict[str, Any
 
     The share is 1 - L(covariates) / L(mean), where L is the loss summed over the outputs and the
     validation samples of both splits, and covariates and mean know the training samples alone.
-
-    Args:
-        problem: the data.
-        covariates: of its samples.
-
-    Returns:
-        `names`, `columns`, `share`, `sentence` and `notes`.
     """
     share = _find_share(problem)
     what = "variance" if problem.loss == "mse" else "deviance"

@@ -200,19 +200,7 @@ class RunFolder:
 def open_run(
     folder: Path, manifest: dict[str, Any], trials: Sequence[Trial]
 ) -> Iterator[RunFolder]:
-    """Open a new run folder, or one that was made by the same command.
-
-    Args:
-        folder: made where it is missing.
-        manifest: what the run is; `settings` and `data` decide whether a folder is this run's.
-        trials: the search.
-
-    Yields:
-        The folder, locked against other processes.
-
-    Raises:
-        InputError: the folder cannot be written, is not a run's, is another run's, or is in use.
-    """
+    """Open a new run folder, or one that was made by the same command."""
     _check_same_run(folder, manifest)
     with lock_folder(folder):
         run = RunFolder(folder, trials)
@@ -225,11 +213,7 @@ def open_run(
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run folder.
-
-    Raises:
-        InputError: the folder is missing or is not a run's.
-    """
+    """Read the manifest of a run folder."""
     if not folder.is_dir():
         raise InputError(f"RUN must be a run folder, but {folder} is not a folder")
     try:
@@ -245,18 +229,7 @@ def load_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_columns(manifest: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], ...]:
-    """Read the names of a run's inputs and outputs out of its manifest.
-
-    Args:
-        manifest: of the run.
-        folder: the run folder, for errors.
-
-    Returns:
-        Inputs and outputs.
-
-    Raises:
-        InputError: the manifest does not name them, or one of them twice.
-    """
+    """Read the names of a run's inputs and outputs out of its manifest."""
     tables = manifest.get("tables", {})
     inputs, outputs = (tuple(tables.get(part, ())) for part in ("inputs", "outputs"))
     both = inputs + outputs
@@ -270,16 +243,6 @@ def read_columns(manifest: Mapping[str, Any], folder: Path) -> tuple[tuple[str, 
 
 def has_shape(value: object, shape: Any) -> bool:
     """Say whether a value of a JSON file is what its reader expects.
-
-    Args:
-        value: as `json.loads` returned it.
-        shape: a type, where `float` stands for every finite number; None; a list with the shape
-            of all elements; a dictionary with the shapes of its values by name, where a name that
-            ends in ? may be missing, others than these may be there, and * stands for all; or a
-            tuple of shapes, one of which must fit.
-
-    Returns:
-        Whether it fits.
 
     Example:
         >>> shape = {"names": [str], "loss?": (float, None)}
@@ -319,11 +282,7 @@ def save_kept(path: Path, nets: Sequence[TrainedNet], notes: dict[str, Any]) -> 
 
 
 def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
-    """Read what `save_kept` wrote.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Read what `save_kept` wrote."""
     try:
         with safe_open(path, framework="numpy") as file:
             about = json.loads(file.metadata()["rinn"])
@@ -354,19 +313,7 @@ def _describe(net: TrainedNet) -> dict[str, Any]:
 def choose_nets(
     nets: Sequence[TrainedNet], manifest: dict[str, Any], which: str
 ) -> list[TrainedNet]:
-    """Find the networks that a manifest names.
-
-    Args:
-        nets: what `load_kept` read.
-        manifest: of the same run.
-        which: kept or nearest.
-
-    Returns:
-        The networks in the order of the manifest; none where the run has none.
-
-    Raises:
-        InputError: one of them is missing, or has not the inputs and outputs of the tables.
-    """
+    """Find the networks that a manifest names."""
     known = {net.trial.number: net for net in nets}
     found = [known.get(number) for number in manifest.get("networks", {}).get(which, ())]
     chosen = [net for net in found if net is not None and _fits(net, manifest["tables"])]

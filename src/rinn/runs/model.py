@@ -152,19 +152,7 @@ def _measure_latents(path: Path, latents: Sequence[str]) -> dict[str, Range]:
 def load_models(
     path: Path, inputs: Sequence[str], outputs: Sequence[str]
 ) -> tuple[GraphModel, ...]:
-    """Read the graph's networks, one for each split.
-
-    Args:
-        path: refit.json of a run folder.
-        inputs: the run's inputs.
-        outputs: the run's outputs.
-
-    Returns:
-        The models, whose functions are in causal order.
-
-    Raises:
-        InputError: the file is missing, damaged, or speaks of other inputs and outputs.
-    """
+    """Read the graph's networks, one for each split."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -190,18 +178,6 @@ def read_model(
     plain: Mapping[str, Any], inputs: Sequence[str], outputs: Sequence[str]
 ) -> GraphModel:
     """Make a model of what `GraphModel.to_json` wrote.
-
-    Args:
-        plain: the functions by the name of their node, causes before effects.
-        inputs: names.
-        outputs: names.
-
-    Returns:
-        The model.
-
-    Raises:
-        InputError: a parameter has the wrong shape or is not finite, a parent is not known
-            before its child, or an output is missing.
 
     Example:
         >>> none = {"curve": [], "hidden": [], "hidden_bias": []}

@@ -37,19 +37,7 @@ class GeneSetName:
 
 
 def read_names(folder: Path) -> dict[str, tuple[GeneSetName, ...]] | None:
-    """Read the best names of each latent from names.csv.
-
-    Args:
-        folder: a run folder.
-
-    Returns:
-        By latent up to three sets with a q below 0.05, the lowest first, each set once; latents
-        without any are missing. None where the folder holds no names, or another file that is
-        called so.
-
-    Raises:
-        InputError: the file is damaged.
-    """
+    """Read the best names of each latent from names.csv."""
     path = folder / NAMES
     if not path.exists():
         return None

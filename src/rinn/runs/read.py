@@ -104,11 +104,7 @@ class Contents:
 
 
 def load_contents(folder: Path) -> Contents:
-    """Read what the report shows.
-
-    Raises:
-        InputError: see `write_report`.
-    """
+    """Read what the report shows."""
     manifest = load_manifest(folder)
     if manifest.get("status") != "complete":
         raise InputError(
@@ -183,13 +179,6 @@ def has_effects(manifest: dict[str, Any]) -> bool:
 def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
     """Put the edges that were found too seldom to be drawn beside those of the graph.
 
-    Args:
-        graph: what is drawn; it is not changed.
-        edges: the rows of edges.csv, or None where there is no such file.
-
-    Returns:
-        A new graph, in which a truth value `drawn` tells the two apart; it may have cycles.
-
     Example:
         >>> graph = nx.DiGraph()
         >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
@@ -228,18 +217,7 @@ def _forget(graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def read_trials(folder: Path, has_networks: bool) -> pd.DataFrame:
-    """Read trials.csv of a finished run.
-
-    Args:
-        folder: of the run.
-        has_networks: whether its trials are networks, or settings of a strategy without any.
-
-    Returns:
-        The table.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Read trials.csv of a finished run."""
     what = "the table of its trials"
     trials = _read_table(folder, "trials.csv", what, ["kept"])
     numbers = TRIALS if has_networks else [str(name) for name in trials if name != "kept"]
@@ -250,11 +228,7 @@ def read_trials(folder: Path, has_networks: bool) -> pd.DataFrame:
 
 
 def read_curves(folder: Path) -> pd.DataFrame:
-    """Read curves.csv of a finished run.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Read curves.csv of a finished run."""
     what = "learning curves"
     curves = _read_table(folder, "curves.csv", what, CURVES)
     if len(curves) and not _are_whole(curves[CURVES[:2]]):
@@ -315,11 +289,7 @@ def _say_damaged(folder: Path, name: str, what: str) -> str:
 
 
 def read_rounds(folder: Path) -> list[NullRound]:
-    """Read null.json: the searches where there is nothing to find that are done so far.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Read null.json: the searches where there is nothing to find that are done so far."""
     try:
         found = json.loads((folder / NULL).read_text(encoding="utf-8"))
         if not has_shape(found, {"rounds": [ROUND]}):

@@ -21,13 +21,6 @@ LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mea
 def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
     """Say how the graph's network predicts, and what that means of a graph without any edge.
 
-    Args:
-        manifest: of a run.
-        graph: its graph.
-
-    Returns:
-        One or two sentences; None where the strategy makes no predictions.
-
     Example:
         >>> said = {"sentence": "It predicts as well as others.", "carries": True}
         >>> say_comparison({"comparison": said}, nx.DiGraph()).partition(". ")[2]
@@ -47,13 +40,6 @@ def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
 
 def summarise_null(null: Null, graph: nx.DiGraph) -> str:
     """Say in two sentences how much of a graph is chance, for a paper.
-
-    Args:
-        null: what arises from nothing.
-        graph: the drawn edges, with their `frequency`.
-
-    Returns:
-        The sentences. Bounds are rounded upwards.
 
     Example:
         >>> from rinn.structure.rounds import NullRound

@@ -11,13 +11,6 @@ from rich.text import Text
 def make_visible(text: str) -> str:
     r"""Spell out the characters that a terminal does not show, or that it would obey.
 
-    Args:
-        text: any text.
-
-    Returns:
-        The text on one line, with escapes for control characters, marks of direction and bytes
-        that are no text.
-
     Example:
         >>> print(make_visible("\x1b[31mred\u202e"))
         \u001b[31mred\u202e

@@ -83,17 +83,6 @@ def describe_effects(
 ) -> str:
     """Say what the graph was read from, and why.
 
-    Args:
-        source: of the effects: network, regression or corrected.
-        asked: what the settings asked for.
-        kept: how many networks were kept.
-        samples: outside the test set.
-        inputs: how many there are.
-        needless: why no network was trained, as `find_needless` says it; None where some were.
-
-    Returns:
-        One or two sentences.
-
     Example:
         >>> describe_effects("network", "network", kept=20, samples=4500, inputs=16)
         'The graph is read from the effects of the inputs in the 20 kept networks, as asked for.'
@@ -131,13 +120,6 @@ def describe_effects(
 
 def describe_fit(fit: dict[str, float], edges: int) -> str:
     """Say whether a graph explains the effects.
-
-    Args:
-        fit: `chi2`, `df` and `p` of the test.
-        edges: how many the graph has.
-
-    Returns:
-        One sentence.
 
     Example:
         >>> describe_fit({"chi2": 213.2, "df": 218, "p": 0.58}, 40)

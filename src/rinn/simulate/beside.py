@@ -30,19 +30,6 @@ def load_tumours(
     Rows are matched by sample id where both tables have ids, else one by one, and are in the order
     of `x_block`. Each column stays, also one that never changes.
 
-    Args:
-        x_block: inputs, any numbers: a file that `load_table` can read, a DataFrame or an array.
-        y_block: outputs for the same samples, zeros and ones like the simulated ones.
-        samples: how many of the matched rows to take, from the first on; by default all.
-        taken: names of the simulated block, which the tables must not use.
-
-    Returns:
-        The tables, with the sample ids as their index where they have some.
-
-    Raises:
-        InputError: one of the tables is missing, cannot be read or does not fit the other, has a
-            name that is taken or fewer rows than asked for, or `y_block` holds other numbers.
-
     Example:
         >>> x = pd.DataFrame({"TP53": np.arange(60) % 2}, index=[f"s{row}" for row in range(60)])
         >>> tumours = load_tumours(x, (1 - x).rename(columns={"TP53": "CDKN1A"})[::-1])

@@ -54,22 +54,6 @@ def sample_curved(
     n_j = sum_i w_ij s_i f_ij((n_i - m_i) / s_i) + b_j with the mean m_i and the standard deviation
     s_i of the parent; f_ij is drawn from `CURVES`, the rest is as in `sample_gaussian`.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        noise: the range of the noise variance, drawn once for each node.
-        weight: the range of a weight's size, drawn with its sign once for each edge.
-        correlated: the correlation of each two inputs.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph with `variance` on nodes, `weight` and `shape` on edges, and
-        the parameters.
-
-    Raises:
-        InputError: an argument is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_curved(np.random.default_rng(0), paper_graph(), 10)
@@ -93,22 +77,6 @@ def sample_mixed(
 
     As `sample_curved`; the edges into half of the latents, on average, are linear, and every other
     output of a random order is 1 above a `threshold` and else 0.
-
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        noise: the range of the noise variance, drawn once for each node.
-        weight: the range of a weight's size, drawn with its sign once for each edge.
-        correlated: the correlation of each two inputs.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph as of `sample_curved` with the `threshold` of each binary
-        output, and the parameters.
-
-    Raises:
-        InputError: an argument is out of range.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph

@@ -26,22 +26,6 @@ def sample_gaussian(
     input is its noise alone. Where edges have a `strength`, weights are
     multiplied by it, relative to the geometric mean of all.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        noise: the range of the noise variance, drawn once for each node.
-        weight: the range of a weight's size, drawn with its sign once for each edge.
-        correlated: the correlation of each two inputs.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph with `variance` on nodes and `weight` on edges, and the
-        parameters.
-
-    Raises:
-        InputError: an argument is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_gaussian(np.random.default_rng(0), paper_graph(), 10)
@@ -82,16 +66,6 @@ def draw_equations(
     weight: tuple[float, float],
 ) -> nx.DiGraph:
     """Copy a graph with a noise variance on each node and a weight on each edge.
-
-    Args:
-        rng: where the random numbers come from.
-        graph: the graph, whose edges may have a `strength`; see `sample_gaussian`.
-        nodes: its nodes, in the order in which their variances are drawn.
-        noise: the range of the variances.
-        weight: the range of the weights' sizes.
-
-    Returns:
-        The copy.
 
     Example:
         >>> graph = nx.DiGraph([("x0", "y0")])

@@ -83,20 +83,6 @@ def make_random_graph(
     Each latent reaches its own non-empty set of outputs, every output is reached, the longest
     chain of latents has `levels` members, and the graph passes `is_minimal`.
 
-    Args:
-        rng: where the random numbers come from.
-        inputs: how many inputs.
-        outputs: how many outputs.
-        levels: how many levels of latents; level 1 is furthest from the outputs.
-        latents: how many latents, at least one for each level.
-        orphans: the share of latents with no input of their own.
-
-    Returns:
-        A graph with nodes x0.., h0.., y0..; each node has a `role`, each latent a `level`.
-
-    Raises:
-        InputError: a number is out of range, or no graph was found that fits them all.
-
     Example:
         >>> graph = make_random_graph(np.random.default_rng(0), 12, 10, levels=2, latents=4)
         >>> sum(role == "latent" for _, role in graph.nodes(data="role"))
@@ -312,9 +298,6 @@ def _build_graph(plan: Plan, draft: _Draft, targets: list[int]) -> nx.DiGraph:
 
 def paper_graph() -> nx.DiGraph:
     """Build the ground-truth graph G_T with its nine latents and 47 edges.
-
-    Returns:
-        A new graph: x0..x15, h16..h24, y0..y15; each node has a `role`, each latent a `level`.
 
     Example:
         >>> graph = paper_graph()

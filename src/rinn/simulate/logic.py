@@ -57,21 +57,6 @@ def sample_or(
 
     As `sample_logic`, with the one operator OR at every node and more noise.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        prevalence: the probability that an input is 1.
-        noise: the mean probability that a node contradicts its operator.
-        correlated: the correlation of the normals that make each two inputs 1.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph with the `operator` of each node, and the parameters.
-
-    Raises:
-        InputError: an argument is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> sample_or(np.random.default_rng(0), paper_graph(), 10).y.shape
@@ -118,24 +103,6 @@ def sample_logic(
     until the input changes the probability of the output by `min_effect`, at most 300 times; on
     deep graphs, where effects fade, the draw that hides the fewest pairs is taken.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        prevalence: the probability that an input is 1.
-        noise: the mean probability that a node contradicts its operator.
-        operators: the operators to draw from, of and, or, xor.
-        min_effect: how much each input must change the probability of each output that it
-            reaches; 0 takes the first draw as it is.
-        correlated: the correlation of the normals that make each two inputs 1.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph with the `operator` of each node, and the parameters.
-
-    Raises:
-        InputError: an argument is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_logic(np.random.default_rng(0), paper_graph(), 10)
@@ -172,13 +139,6 @@ def sample_logic(
 
 def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
     """Apply a logical operator over the parents.
-
-    Args:
-        operator: and, or, xor.
-        values: zeros and ones [parent, row]; without a parent the answer is False.
-
-    Returns:
-        True and False [row].
 
     Example:
         >>> evaluate("xor", np.array([[0, 1, 1], [0, 0, 1]])).tolist()

@@ -23,19 +23,6 @@ def sample_matrix(
     The value of a latent or output is the sum of its latent parents' values, or 1 where it has
     none, and 0 where one of its input parents is active.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: a graph whose nodes have roles, in layers of any number.
-        samples: how many rows to draw.
-        p: the probability that an input is active.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        The rows, a copy of the graph and the parameters.
-
-    Raises:
-        InputError: an argument is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> sampled = sample_matrix(np.random.default_rng(0), paper_graph(), 1, p=0.0)
@@ -59,14 +46,6 @@ def sample_matrix(
 
 def propagate_interventions(layout: Layout, active: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Work out every node's value where the active inputs set their children to 0.
-
-    Args:
-        layout: the nodes in order.
-        active: which inputs are active [row, input].
-        dtype: a signed number type that holds the largest value.
-
-    Returns:
-        The values [node, row].
 
     Example:
         >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))

@@ -38,12 +38,6 @@ GRAPH_TRIES = 50
 def on_paper_graph(mechanism: str) -> Maker:
     """Build the maker of a mechanism's dataset on the ground-truth graph.
 
-    Args:
-        mechanism: a name in `MECHANISMS`.
-
-    Returns:
-        A function of the random generator, the number of samples and the parameters.
-
     Example:
         >>> on_paper_graph("matrix")(np.random.default_rng(0), 3).parameters
         {'p': 0.1}
@@ -59,18 +53,6 @@ def on_paper_graph(mechanism: str) -> Maker:
 
 def make_random(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
     """Draw a random graph and rows from it.
-
-    Args:
-        rng: where the random numbers come from.
-        samples: how many rows to draw.
-        **given: the numbers of `make_random_graph`, `mechanism` and that mechanism's parameters,
-            `correlated`, and what `vary_graph` and `vary_rows` change.
-
-    Returns:
-        The rows, the graph and all parameters; those of variations only where they are given.
-
-    Raises:
-        InputError: a parameter is unknown or out of range.
 
     Example:
         >>> make_random(np.random.default_rng(0), 5, inputs=9, latents=3).x.shape
@@ -113,11 +95,7 @@ def _draw_graph(
     shape: dict[str, Any],
     variations: dict[str, Any],
 ) -> nx.DiGraph:
-    """Draw a graph with room for the twins, which count among its inputs and latents, and vary it.
-
-    Raises:
-        InputError: no such graph was found.
-    """
+    """Draw a graph with room for the twins, which are inputs and latents too, and vary it."""
     twins = check_count("twins", variations["twins"], least=0)
     if twins == 0:
         return vary_graph(varying, make_random_graph(rng, **shape), **variations)
@@ -132,13 +110,6 @@ def _draw_graph(
 
 def defaults_of(sample: Maker) -> dict[str, Any]:
     """Read a mechanism's own parameters and their defaults from its signature.
-
-    Args:
-        sample: a function of generator, graph, samples, its parameters, and `block`.
-
-    Returns:
-        The defaults by name, without `block`, which does not change the rows, and `correlated`,
-        which random worlds have alike.
 
     Example:
         >>> defaults_of(sample_or)

@@ -74,13 +74,6 @@ class Population:
 def draw_population(rng: np.random.Generator) -> Population:
     """Draw the rates of alterations and the log-odds of DEGs of each tissue.
 
-    Args:
-        rng: where the random numbers come from.
-
-    Returns:
-        Rates that give genes their frequency and tissues their burden, and log-odds that give
-        DEGs their prevalence.
-
     Example:
         >>> draw_population(np.random.default_rng(0)).deg_logits.shape
         (14, 68)

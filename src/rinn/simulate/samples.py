@@ -83,16 +83,6 @@ def draw_normals(
 
     The inputs' normals are sqrt(1 - r) e_i + sqrt(r) f: each two of them have the correlation r.
 
-    Args:
-        rng: where the random numbers come from.
-        layout: the nodes in order.
-        rows: how many rows.
-        correlated: r, at least 0 and below 1.
-        more: how many independent numbers to draw behind those of the nodes.
-
-    Returns:
-        Numbers [row, node].
-
     Example:
         >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
         >>> draw_normals(np.random.default_rng(0), layout, 3, 0.5).shape
@@ -118,16 +108,6 @@ def draw_lots(
 ) -> np.ndarray:
     """Draw a number from 0 to 1 for each node, those of the inputs from a gaussian copula.
 
-    Args:
-        rng: where the random numbers come from.
-        layout: the nodes in order.
-        rows: how many rows.
-        correlated: as in `draw_normals`; zeros and ones cut from the lots correlate less.
-        more: how many independent numbers to draw behind those of the nodes.
-
-    Returns:
-        Numbers [row, node].
-
     Example:
         >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
         >>> draw_lots(np.random.default_rng(0), layout, 3).dtype
@@ -149,16 +129,6 @@ def draw_rows(
 
     Rows are the same for every block size as long as `draw_block` takes its random numbers row
     by row.
-
-    Args:
-        layout: the nodes in order.
-        samples: how many rows to draw.
-        draw_block: gives the values [node, row] of the next so many rows.
-        dtypes: the number types of x and y.
-        block: rows drawn at once; by default as many as keep the memory small.
-
-    Returns:
-        x [sample, input] and y [sample, output], stored column by column.
 
     Example:
         >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))

@@ -52,12 +52,6 @@ def beside_tumours(mechanism: str) -> Maker:
     and `y_block`, as `load_tumours` reads them. With tables there are as many rows as the two
     have in common, or the first of them where fewer samples are asked for.
 
-    Args:
-        mechanism: a name in `MECHANISMS` whose rows are zeros and ones.
-
-    Returns:
-        A function of the random generator, the number of samples and the parameters.
-
     Example:
         >>> sampled = beside_tumours("or")(np.random.default_rng(0), 3)
         >>> sampled.x.shape, sampled.tumours.x.shape, sampled.tumours.y.shape
@@ -115,20 +109,6 @@ def sample_tumours(
     tumours: P(DEG = 1) = 1 - (1 - p) prod (1 - s), over its parents that are altered. The rest
     of the tumours is the same with and without, so that DEGs with causes are more frequent than
     the published ones.
-
-    Args:
-        rng: where the random numbers come from.
-        samples: how many tumours to draw.
-        parents: how many alterations a DEG can have as causes, at most 3; 0 gives none to any.
-        strength: the range of s, evenly drawn for each cause; (0.3, 0.7) by default.
-        block: rows worked on at once; changes the memory used, not the result.
-
-    Returns:
-        Alterations sga0.., expression changes deg0.. and the column `tissue`, row by row; with
-        `parents`, a table of `sga`, `deg` and `strength`.
-
-    Raises:
-        InputError: an argument is out of range, or `strength` is given without `parents`.
 
     Example:
         >>> tumours = sample_tumours(np.random.default_rng(0), 4)

@@ -40,20 +40,6 @@ def vary_graph(
 ) -> nx.DiGraph:
     """Add what is asked for to a latent graph.
 
-    Args:
-        rng: where the random numbers come from.
-        graph: the graph; it is not changed.
-        twins: how many latents get a twin; see `add_twins`.
-        two_latents: the share of inputs that act on two latents; see `share_inputs`.
-        direct: how many edges from inputs to outputs; see `add_direct`.
-        unequal: the factor over which effects are spread; see `spread_effects`.
-
-    Returns:
-        A new graph.
-
-    Raises:
-        InputError: a number is out of range, or the graph has no room for what is asked.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> varied = vary_graph(np.random.default_rng(0), paper_graph(), direct=3)
@@ -77,19 +63,6 @@ def vary_rows(
 ) -> Sampled:
     """Change rows by what the truth does not show: confounding, effects of outputs, wrong inputs.
 
-    Args:
-        rng: where the random numbers come from.
-        sampled: the rows and their graph; they are not changed.
-        factor: the strength of an unmeasured factor; see `add_factor`.
-        output_edges: how many outputs act on another; see `add_output_edges`.
-        input_noise: how wrongly the inputs are measured; see `blur_inputs`.
-
-    Returns:
-        New rows.
-
-    Raises:
-        InputError: a number is out of range.
-
     Example:
         >>> from rinn.simulate.graphs import paper_graph
         >>> from rinn.simulate.logic import sample_or
@@ -108,9 +81,6 @@ def add_twins(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiG
     """Give latents a twin: a latent with the same child outputs and two new inputs of its own.
 
     Latents that get a twin have no latent child and at least two inputs of their own.
-
-    Raises:
-        InputError: there are too few such latents.
     """
     count = check_count("twins", count, least=0)
     if count == 0:
@@ -159,11 +129,7 @@ def share_inputs(rng: np.random.Generator, graph: nx.DiGraph, share: float) -> n
 
 
 def add_direct(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiGraph:
-    """Add edges from inputs to outputs that they do not reach.
-
-    Raises:
-        InputError: there are too few such pairs.
-    """
+    """Add edges from inputs to outputs that they do not reach."""
     count = check_count("direct", count, least=0)
     reached, outputs = reach(graph), by_role(graph, "output")
     pairs = [(i, o) for i in by_role(graph, "input") for o in outputs if o not in reached[i]]
@@ -182,9 +148,6 @@ def spread_effects(rng: np.random.Generator, graph: nx.DiGraph, factor: float) -
 
     A binary mechanism passes a parent's 1 on with this probability; the others multiply weights by
     it, relative to the geometric mean of all strengths.
-
-    Raises:
-        InputError: the factor is out of range.
     """
     if not (isinstance(factor, Real) and 1 <= factor <= MAX_UNEQUAL):
         raise InputError(
@@ -206,9 +169,6 @@ def add_factor(rng: np.random.Generator, sampled: Sampled, strength: float) -> S
     It adds its loading times a standard normal to a number: strength * ±U(0.5, 1.5). Binary outputs
     are disturbed in the share `strength` of the rows, the same for all of them: there an output is
     flipped with a probability of its own from U(0.5, 1).
-
-    Raises:
-        InputError: the strength is out of range.
     """
     binary = _find_binary(sampled)
     most = 1.0 if binary.any() else MAX_NOISE
@@ -231,9 +191,6 @@ def add_output_edges(rng: np.random.Generator, sampled: Sampled, count: int) -> 
 
     A number gets ±U(0.5, 1) times the other output; a binary output becomes 1 where the other is
     above 0, with a probability from U(0.5, 0.9). The graph has these edges.
-
-    Raises:
-        InputError: there are not so many pairs.
     """
     names = by_role(sampled.graph, "output")
     pairs = [(a, b) for b in range(len(names)) for a in range(b)]
@@ -265,9 +222,6 @@ def blur_inputs(rng: np.random.Generator, sampled: Sampled, noise: float) -> Sam
 
     A binary input is flipped with the probability `noise`; a number gets gaussian noise whose
     variance is `noise` times that of the input.
-
-    Raises:
-        InputError: the noise is out of range.
     """
     inputs = by_role(sampled.graph, "input")
     binary = sampled.x.dtype == np.int8

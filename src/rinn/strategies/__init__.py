@@ -36,11 +36,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def find_strategy(settings: RunSettings) -> Strategy:
-    """Look a run's strategy up.
-
-    Raises:
-        InputError: the strategy is unknown, or a setting belongs to another.
-    """
+    """Look a run's strategy up."""
     if settings.strategy not in STRATEGIES:
         raise InputError(
             f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"

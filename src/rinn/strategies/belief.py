@@ -96,20 +96,6 @@ def pretrain(
     on the others in the batch. Products of another width may round otherwise; sampling makes
     that grow, from 1e-7 after one epoch to 1e-2 after ten.
 
-    Args:
-        settings: leaves are [net, ...]; all stacks have the same number of machines.
-        y: 0/1 where `binary`, otherwise of mean 0 and standard deviation 1; samples last.
-        binary: whether the visible nodes of the first machine are Bernoulli, or Gaussian of
-            variance 1.
-        width: of the arrays that hold the hidden layers; at least the largest size.
-        epochs: of each machine. Samples that fill no batch sit out an epoch.
-        batch: samples of one step.
-        momentum: of the first SWITCH epochs, and of the others.
-        decay: the L2 rate of the weights; biases go free.
-
-    Returns:
-        The stacks, leaves are [net, ...]. One that diverged holds values that are not finite.
-
     Example:
         >>> y = np.random.default_rng(0).integers(0, 2, size=(6, 50)).astype(np.float32)
         >>> settings = Pretraining(
@@ -283,17 +269,6 @@ def contrast(
     Sampled hidden states drive the reconstruction, which is not sampled itself; probabilities
     enter the averages.
 
-    Args:
-        machine: where it stands.
-        v: data, samples last.
-        uniforms: draws in [0, 1); a hidden node is on where its draw is below its probability.
-        seen: visible nodes that are not padding.
-        alive: hidden nodes that are not padding.
-        binary: whether the visible nodes are Bernoulli, or Gaussian of variance 1.
-
-    Returns:
-        The direction of ascent, averaged over the samples; zero for padding.
-
     Example:
         >>> machine = Machine(np.zeros((1, 2)), np.zeros(1), np.zeros(2))
         >>> yes = np.array([True, True])
@@ -331,14 +306,6 @@ def unroll(stack: Stack, sizes: Sequence[int]) -> Weights:
 
     The way back has the same weights turned over, and the visible biases. Hidden nodes are
     sigmoid; the output is linear: logits of binary y, means of Gaussian y.
-
-    Args:
-        stack: of one net, without the net axis.
-        sizes: s_1 to s_k.
-
-    Returns:
-        Weights of 2k - 1 hidden layers as wide as the widest of `sizes`; what a narrower layer
-        does not have is zero. Only the first layer reads the inputs.
 
     Example:
         >>> stack = Stack(

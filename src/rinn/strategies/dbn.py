@@ -70,18 +70,7 @@ BELIEF = Engine(plan_cohorts, BeliefTrainer)
 
 
 def plan_dbn(settings: RunSettings, problem: Problem) -> list[Trial]:
-    """List the networks of a DBN search, each setting on both splits.
-
-    Args:
-        settings: budget `paper` has the authors' number of settings, 940 (1040 for large
-            problems); they did not publish the space, so it is the random part of RINN's with
-            one to four machines, the first with half to all as many nodes as there are outputs,
-            each other with half to nine tenths of the one before.
-        problem: the data.
-
-    Returns:
-        Trials; with `trials` given, the first so many.
-    """
+    """List the networks of a DBN search, each setting on both splits."""
     rng = np.random.default_rng([settings.seed, 9])
     is_paper = settings.budget == "paper"
     sets = count_sets(settings, DEFAULT_SETS)

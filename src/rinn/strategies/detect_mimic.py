@@ -72,21 +72,6 @@ def detect_latents(
     For several settings on the same data, call `correlate` once and `detect_from_correlations`
     for each.
 
-    Args:
-        x: the inputs; they are not changed.
-        y: the outputs; they are not changed.
-        inputs: names.
-        outputs: names.
-        alpha_pc: level of the test between an input and an output; the smaller, the fewer edges.
-        alpha_sober: level of the test of an edge between latents; the smaller, the fewer stay.
-
-    Returns:
-        The graph, as from `detect_from_correlations`.
-
-    Raises:
-        InputError: the tables are not finite numbers, do not fit together or hold a constant
-            column, names repeat, or an alpha is not between 0 and 1.
-
     Example:
         >>> x = np.random.default_rng(0).normal(size=(200, 2))
         >>> y = x[:, [0, 0, 1]] + np.random.default_rng(1).normal(size=(200, 3))
@@ -106,19 +91,6 @@ def correlate(
     outputs: Sequence[str],
 ) -> Correlations:
     """Compute Pearson's correlations of all columns, which are all that DM looks at.
-
-    Args:
-        x: the inputs; they are not changed.
-        y: the outputs; they are not changed.
-        inputs: names.
-        outputs: names.
-
-    Returns:
-        The correlations.
-
-    Raises:
-        InputError: the tables are not finite numbers, do not fit together or hold a constant
-            column, or names repeat.
 
     Example:
         >>> x = np.arange(5.0)[:, None]
@@ -161,21 +133,6 @@ def detect_from_correlations(
     count as dependent where r is 1 or -1, where the correlation matrix of x, y and Z is singular,
     and where n - 3 - |Z| is 0 or less: then no test is possible, and an edge stays as it is.
 
-    Args:
-        correlations: of the data.
-        alpha_pc: level of the test between an input and an output.
-        alpha_sober: level of the test of an edge between latents.
-
-    Returns:
-        The graph: nodes with `role`, in the order inputs, latents, outputs. Every column is a
-        node, also one without edges. Latents are called L1, L2 and so on in order of creation
-        (L_1 where a column is called L1), each with an input and an output, and have `frequency`
-        1. Edges have `weight` and `frequency` 1, as DM says that an edge is there and no more.
-        Latents may be on a cycle.
-
-    Raises:
-        InputError: an alpha is not between 0 and 1.
-
     Example:
         >>> matrix = np.array([[1.0, 0.5], [0.5, 1.0]])
         >>> both = Correlations(matrix, 100, ("a",), ("b",))
@@ -197,12 +154,6 @@ def link_latents(parents: Bool[np.ndarray, "input output"]) -> Latents:
     set lies strictly within an effect's gets an edge to it, and hands over its inputs: they are
     taken out of the effect's set and out of every larger set that holds them all, also where that
     latent gets no edge. Sets are compared as they are by then.
-
-    Args:
-        parents: True where the output depends on the input; it is not changed.
-
-    Returns:
-        The latents. An output without parents is in none of them.
 
     Example:
         >>> parents = np.array([[True, True, False], [False, True, False]])
@@ -238,14 +189,6 @@ def prune_edges(latents: Latents, correlations: Correlations, alpha_sober: float
     Sober's criterion. Causes are taken in order of creation, and the first output under the cause
     is tested against the first under each effect. An effect that loses its edge gets the cause's
     inputs instead, which count at once when its own turn comes. No latent is taken out.
-
-    Args:
-        latents: from `link_latents`.
-        correlations: of the data.
-        alpha_sober: level of the test.
-
-    Returns:
-        The latents with the edges that are left and the inputs that have grown.
 
     Example:
         >>> matrix = np.eye(4)  # two inputs, two outputs

@@ -28,18 +28,7 @@ from rinn.strategies.detect_mimic import (
 
 
 def detect_dm(data: Data, settings: RunSettings) -> Detected:
-    """Find a graph for each pair of alphas, and choose one of them.
-
-    Args:
-        data: the two tables; every sample is used.
-        settings: of the run; an alpha that is None is searched over the published grid.
-
-    Returns:
-        The graphs, which may have cycles between latents; the one with the lowest BIC is chosen.
-
-    Raises:
-        InputError: a setting is given that DM does not have.
-    """
+    """Find a graph for each pair of alphas, and choose one of them."""
     if settings.epochs is not None:
         raise InputError(
             f"epochs must not be given with the strategy dm, which trains nothing, got "
@@ -70,13 +59,6 @@ def find_bic(graph: nx.DiGraph, correlations: Correlations) -> float:
 
     R^2_o is the share of output o's variance that the inputs which reach it explain in a linear
     regression. Latents are not estimated: they count through their edges.
-
-    Args:
-        graph: from inputs through latents to outputs.
-        correlations: of the data.
-
-    Returns:
-        The criterion; 0 for a graph without edges.
 
     Example:
         >>> graph = nx.DiGraph([("a", "L1"), ("L1", "b")])

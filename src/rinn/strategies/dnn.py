@@ -23,17 +23,7 @@ PAPER_RANDOM_SETS = 332
 
 
 def plan_dnn(settings: RunSettings, problem: Problem) -> list[Trial]:
-    """List the networks of a DNN search, each setting on both splits.
-
-    Args:
-        settings: budget `paper` has the authors' number of settings, 732 (and 100 more with
-            larger layers for large problems); they did not publish the space, so it is that of
-            RINN with one to five hidden layers: 332 random and 400 grid settings.
-        problem: the data.
-
-    Returns:
-        Trials; with `trials` given, the first so many.
-    """
+    """List the networks of a DNN search, each setting on both splits."""
     rng = np.random.default_rng([settings.seed, 5])
     if settings.budget == "paper":
         return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)

@@ -23,16 +23,7 @@ EVOLUTION = Engine(plan_populations, Evolver)
 
 
 def plan_esc(settings: RunSettings, problem: Problem) -> list[Trial]:
-    """List the populations of an ES-C search, each on the first split.
-
-    Args:
-        settings: budget `paper` is the authors' space, 500 populations over 7001 generations;
-            `default` draws fewer from it and evolves them for 1500.
-        problem: the data.
-
-    Returns:
-        Trials; with `trials` given, the first so many.
-    """
+    """List the populations of an ES-C search, each on the first split."""
     rng = np.random.default_rng([settings.seed, 17])
     if settings.budget == "paper":
         return make_trials([_draw(rng) for _ in range(PAPER_SETS)], settings, splits=1)

@@ -28,19 +28,7 @@ PAPER_OUTPUTS = 16  # for which the authors published their L1 rates
 def make_trials(
     nets: Sequence[NetSettings | EvolutionSettings], settings: RunSettings, splits: int = SPLITS
 ) -> list[Trial]:
-    """Number the trials, the splits of a setting next to each other.
-
-    Args:
-        nets: one setting each.
-        settings: `epochs` replaces what the settings say, `trials` takes the first so many.
-        splits: how many splits each setting is trained on.
-
-    Returns:
-        The trials.
-
-    Raises:
-        InputError: more trials are asked for than there are.
-    """
+    """Number the trials, the splits of a setting next to each other."""
     if settings.epochs is not None:
         nets = [replace(net, epochs=settings.epochs) for net in nets]
     trials = [

@@ -42,19 +42,7 @@ class Group:
 
 
 def detect_regression(data: Data, settings: RunSettings) -> Detected:
-    """Find a graph by regression, tests and grouping.
-
-    Args:
-        data: the two tables; every sample is used.
-        settings: of the run.
-
-    Returns:
-        One graph; weights are effects in standard deviations.
-
-    Raises:
-        InputError: a setting is given that a regression does not have, or there are too few samples
-            for the inputs.
-    """
+    """Find a graph by regression, tests and grouping."""
     for name in ("epochs", "trials"):
         if getattr(settings, name) is not None:
             raise InputError(
@@ -73,9 +61,6 @@ def find_z(
     x: Float[np.ndarray, "sample input"], y: Float[np.ndarray, "sample output"]
 ) -> Float[np.ndarray, "input output"]:
     """Regress each output on all inputs; give each slope's test as a standard normal.
-
-    Raises:
-        InputError: there are no more samples than inputs.
 
     Example:
         >>> x = np.random.default_rng(0).normal(size=(1000, 2))
@@ -104,9 +89,6 @@ def find_z(
 
 def find_groups(z: Float[np.ndarray, "input output"]) -> list[Group]:
     """Group the inputs that have effects by the Jaccard overlap of their outputs, average linkage.
-
-    Returns:
-        Groups with different outputs, those with the most first.
 
     Example:
         >>> z = np.array([[9.0, 8, 0, 0], [-9, -9, 0, 1], [0, 0, 0, 9]])
@@ -157,18 +139,7 @@ def draw_groups(
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
 ) -> nx.DiGraph:
-    """Draw a latent for each group with two outputs or more, and edges to outputs for the rest.
-
-    Args:
-        groups: the groups, those with the most outputs first.
-        z: the test of each pair.
-        samples: from which it comes; weights are z / sqrt(samples).
-        inputs: the inputs' names.
-        outputs: the outputs' names.
-
-    Returns:
-        The graph, without cycles.
-    """
+    """Draw a latent for each group with two outputs or more, and edges to outputs for the rest."""
     effects = z / np.sqrt(samples)
     shared = [group for group in groups if len(group.outputs) > 1]
     names = name_latents(len(shared), {*inputs, *outputs})

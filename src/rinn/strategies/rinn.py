@@ -23,17 +23,7 @@ LARGE_WIDTH = 24  # of the default budget, for large problems
 
 
 def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
-    """List the networks of a RINN search, each setting on both splits.
-
-    Args:
-        settings: budget `paper` is the authors' space (200 random and 240 grid settings, and 100
-            more with larger layers for large problems), its L1 rates lower where there are more
-            than 16 outputs; `default` draws the L1 rate relative to the data's own price.
-        problem: the data.
-
-    Returns:
-        Trials; with `trials` given, the first so many.
-    """
+    """List the networks of a RINN search, each setting on both splits."""
     rng = np.random.default_rng([settings.seed, 3])
     if settings.budget == "paper":
         return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)

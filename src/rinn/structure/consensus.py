@@ -173,9 +173,6 @@ def match_latents(graph: Structure, other: Structure) -> dict[int, int]:
 
     Two latents match whose outputs overlap by at least half (Jaccard); of all assignments the one
     with the largest overlap of outputs, then of inputs, is taken.
-
-    Returns:
-        From nodes of the other graph to nodes of the first.
     """
     if not graph.latents or not other.latents:
         return {}

@@ -47,16 +47,6 @@ def correlate_pairs(
 
     Outputs that are missing in the same samples are tested together, by the others.
 
-    Args:
-        x: the inputs.
-        y: the outputs, NaN where missing.
-        covariates: coded numbers that are held fixed by straight lines; None for none.
-        partly: hold all other inputs fixed too.
-
-    Returns:
-        The tests. An input that others, or the covariates, determine has none, and neither has an
-        output with fewer known values than the regression has numbers to find.
-
     Example:
         >>> group = np.repeat([0.0, 1.0], 50)[:, None]
         >>> noise = np.random.default_rng(0).normal(size=(100, 2))

@@ -117,14 +117,7 @@ def estimate_effects(
 
 
 def explain_regression(problem: Problem) -> str | None:
-    """Say why the effects of a regression are enough, which needs no network to be known.
-
-    Args:
-        problem: the data; test samples are not looked at.
-
-    Returns:
-        The end of a sentence after "because", or None where networks may add something.
-    """
+    """Say why the effects of a regression are enough, which needs no network to be known."""
     rows = np.sort(problem.seen)
     if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):
         return f"there are fewer than {c.SAMPLES_PER_INPUT} samples for each input"
@@ -139,15 +132,7 @@ def explain_regression(problem: Problem) -> str | None:
 
 
 def find_needless(problem: Problem, settings: RunSettings) -> str | None:
-    """Say why the networks of a strategy would add nothing to a regression.
-
-    Args:
-        problem: the data, inputs and outputs.
-        settings: of the run.
-
-    Returns:
-        The end of a sentence, or None where networks are needed or the strategy has none.
-    """
+    """Say why the networks of a strategy would add nothing to a regression."""
     strategy = find_strategy(settings)
     if not isinstance(strategy, Networks) or strategy.autoencoder:
         return None

@@ -50,14 +50,7 @@ class Enrichment:
     cautions: tuple[str, ...] = ()
 
     def best(self, alpha: float = ALPHA) -> dict[str, dict[str, object] | None]:
-        """The row with the lowest q of each latent, or None where no q is below alpha.
-
-        Args:
-            alpha: the line.
-
-        Returns:
-            A row by the name of each latent.
-        """
+        """The row with the lowest q of each latent, or None where no q is below alpha."""
         found: dict[str, dict[str, object] | None] = dict.fromkeys(self.latents)
         for row in self.table.to_dict("records"):
             if row["q"] < alpha and found[row["latent"]] is None:
@@ -172,13 +165,6 @@ def name_genes(graph: nx.DiGraph) -> dict[str, str]:
 
 def adjust_p(p: Float[np.ndarray, " test"], tests: int | None = None) -> Float[np.ndarray, " test"]:
     """Benjamini and Hochberg (1995): q_i = min over j >= i of p_j m / j, in the order of p.
-
-    Args:
-        p: p-values, in any order.
-        tests: m, where more were made than these, whose p was 1; by default their number.
-
-    Returns:
-        q-values, in the same order.
 
     Example:
         >>> adjust_p(np.array([0.04, 0.01, 0.02])).round(3)

@@ -43,17 +43,7 @@ class SupportTest:
     products: ProductTest | None = None
 
     def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
-        """Find a p-value for the effects of one input on some outputs.
-
-        Args:
-            row: the index of the input.
-            outputs: the indices of the outputs.
-            level: what is asked; the second test is only done where the first does not reach it.
-
-        Returns:
-            The smaller of the two p-values, each over its share of the level (Bonferroni), at
-            most 1. The shares are equal; that of products is a tenth.
-        """
+        """Find a p-value for the effects of one input on some outputs."""
         second, share = self.held_out or self.products, 0.5 if self.held_out else PRODUCTS
         p = self.sets.find_p(row, outputs) / (1 - share if second else 1.0)
         if second is not None and p > level:
@@ -66,9 +56,6 @@ class ProductTest:
 
     Only products that were found in the same samples are tested; the p-value is multiplied by the
     number of those that the input could have been in (Bonferroni), as if all others were 1.
-
-    Args:
-        sample: inputs, and products of inputs after them.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -94,11 +81,6 @@ class HeldOutTest:
     what the covariance of the residuals lets expect, so that neither few carriers nor skewed
     residuals make it large (projected covariance measure: Lundborg, Kim, Shah, Samworth 2024).
     Validation samples have had a say in which networks were kept, which is not allowed for.
-
-    Args:
-        nets: trained networks.
-        problem: the data; each network is asked of the validation samples of its split and of the
-            test samples, of at most 2000 in all.
     """
 
     def __init__(self, nets: Sequence[TrainedNet], problem: Problem) -> None:
@@ -221,16 +203,7 @@ def move_inputs(
 def make_support_test(
     problem: Problem, nets: Sequence[TrainedNet] = (), sample: Sample | None = None
 ) -> SupportTest:
-    """Make both tests, or the first alone where there are neither networks nor products.
-
-    Args:
-        problem: the data.
-        nets: those that the effects were read from.
-        sample: what effects were estimated from, with products of inputs.
-
-    Returns:
-        The test.
-    """
+    """Make both tests, or the first alone where there are neither networks nor products."""
     sets = make_set_test(problem)
     if nets:
         return SupportTest(sets, held_out=HeldOutTest(nets, problem))

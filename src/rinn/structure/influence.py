@@ -121,23 +121,7 @@ def learn_informed(
     seed: int = 0,
     settings: GraphSettings | None = None,
 ) -> tuple[LatentGraph, Influence]:
-    """Learn a graph with and without prior knowledge, and say what owes its place to it.
-
-    Args:
-        effects: what the inputs do, and the samples.
-        inputs: names.
-        outputs: names.
-        prior: what is known of them.
-        seed: of the resamples.
-        settings: of the search.
-
-    Returns:
-        The graph as `learn_graph` gives it. Its edges also have `origin`: "data" where the graph
-        without the prior joins the two as well (for an edge that is not drawn: where some resample
-        does), "prior" where it does not, "stated" where the prior says that an input must reach an
-        output and no latent found often enough joins the two; and `frequency_without`, the share
-        of resamples without the prior. And what the prior did.
-    """
+    """Learn a graph with and without prior knowledge, and say what owes its place to it."""
     found = read_resamples(effects, inputs, outputs, seed, prior, settings)
     without = read_resamples(effects, inputs, outputs, seed, None, settings)
     _mark_origins(found, without)

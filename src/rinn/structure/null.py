@@ -63,27 +63,6 @@ def fit_null(
 ) -> Null:
     """Repeat a search where there is nothing to find, and once with decoys beside the inputs.
 
-    Args:
-        data: the two tables; they are not changed.
-        settings: of the search; its seed decides those of the rounds.
-        devices: where to train.
-        rounds: how often to permute the rows of Y.
-        fit: the search: called with data, settings, devices and `report`, as `fit_data` is.
-        networks: of each round, or as many as the search itself has, if these are fewer; none
-            where it needs none.
-        done: rounds of the same call that were finished earlier; they are not repeated.
-        save: called with each round as it is finished.
-        report: called as by `fit_data`, the shares of all rounds adding up to 1.
-
-    Returns:
-        What was found; the same for the same data and settings.
-
-    Raises:
-        InputError: a number is too small, the strategy does not look at the inputs, or a round of
-            `done` does not belong to this call.
-        TrainingError: every network of a round diverged.
-        KeyboardInterrupt: the rounds that are finished have been saved.
-
     Example:
         >>> from rinn.pipeline import fit_data
         >>> rng = np.random.default_rng(0)
@@ -129,22 +108,6 @@ def fit_round(
     data, L1 rates of its own: the question is what this procedure makes of nothing. The rates of
     the real search follow the strongest effect in the real data, which in pure noise is an
     accident that no round shares.
-
-    Args:
-        data: the two tables; they are not changed.
-        settings: of the search.
-        devices: where to train.
-        number: which round, from 0; -1 is the one with decoys.
-        fit: the search, as in `fit_null`.
-        networks: of the round, or as many as the search itself has, if these are fewer.
-        report: see `fit_data`.
-
-    Returns:
-        What was found; it depends on the other arguments and the number alone.
-
-    Raises:
-        InputError: a number is too small, or the strategy does not look at the inputs.
-        TrainingError: every network diverged.
     """
     check_number("number", number, DECOY_ROUND)
     settings = _limit(data, settings, networks)
@@ -172,15 +135,6 @@ def fit_round(
 def permute_outputs(data: Data, rng: np.random.Generator) -> Data:
     """Give each sample the outputs of another, drawn at random.
 
-    Args:
-        data: the two tables; they are not changed.
-        rng: decides the order.
-
-    Returns:
-        The tables with the rows of Y in another order; everything else is as it was. Covariates
-        go with their rows of Y, and rows change places only among samples with the same levels of
-        all categorical covariates: what these do to Y, and to X, stays as it was.
-
     Example:
         >>> y = np.arange(4.0)[:, None]
         >>> data = Data(y, y, ("a",), ("b",))
@@ -205,18 +159,6 @@ def add_decoys(
 
     All copies are permuted alike, so that they go together as the inputs do that they copy; where
     there are covariates, within their strata, as `permute_outputs` does.
-
-    Args:
-        data: the two tables; they are not changed.
-        rng: decides which inputs are copied, and the order of samples.
-        most: how many decoys to add; no more than there are inputs.
-
-    Returns:
-        The tables with the decoys as last inputs, and the names of the decoys: those of the copied
-        inputs with `_decoy`, and as many underscores as make them unique.
-
-    Raises:
-        InputError: `most` is not a whole number of at least 1.
 
     Example:
         >>> x = np.arange(6.0).reshape(3, 2)

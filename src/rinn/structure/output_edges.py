@@ -77,18 +77,6 @@ def draw_output_edges(
     where two are as near. A latent that is left with one output alone is that output: its parents
     act on the output, unless inputs may not do so directly.
 
-    Args:
-        latent: the graph as `learn_graph` found it; it is not changed.
-        sample: the rows that it was learned from.
-        inputs: names, in the order of the columns.
-        outputs: names, in the order of the columns.
-        seed: of the resamples.
-        settings: that the graph was searched with.
-
-    Returns:
-        The graph with edges between outputs. Their `frequency` is the share of resamples in which
-        both effects are clear and the share that is left is small. Latents are numbered anew.
-
     Example:
         >>> from rinn.data.problem import make_problem
         >>> from rinn.data.records import Data

@@ -37,15 +37,6 @@ def find_output_causes(
 ) -> tuple[str, ...]:
     """Name latents that may be one of their own outputs.
 
-    Args:
-        graph: as `learn_graph` reports it.
-        effects: that it was learned from.
-        inputs: names, in the order of the effects.
-        outputs: names, in the order of the effects.
-
-    Returns:
-        One sentence for each such latent; none with fewer than three samples for each input.
-
     Example:
         >>> from rinn.data.problem import make_problem
         >>> from rinn.data.records import Data
@@ -104,16 +95,7 @@ def find_columns(sample: Sample, inputs: Collection[int]) -> list[int]:
 def regress_outputs(
     sample: Sample, outputs: Sequence[int], weights: Float[np.ndarray, " sample"] | None = None
 ) -> OutputRegression | None:
-    """Regress some outputs on all columns by the samples that have all of them.
-
-    Args:
-        sample: the rows.
-        outputs: which.
-        weights: how often each row counts; once by default.
-
-    Returns:
-        The regression; None where there are too few samples.
-    """
+    """Regress some outputs on all columns by the samples that have all of them."""
     x, y = sample.x, sample.y[:, outputs]
     weight = np.ones(len(x)) if weights is None else weights
     if sample.observed is not None:

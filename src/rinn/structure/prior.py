@@ -122,13 +122,6 @@ class Prior:
 def make_prior(inputs: int, outputs: int) -> Prior:
     """Make a prior that says nothing, to be filled in.
 
-    Args:
-        inputs: how many.
-        outputs: how many.
-
-    Returns:
-        The prior.
-
     Example:
         >>> make_prior(3, 2).is_empty
         True

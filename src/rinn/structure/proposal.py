@@ -25,15 +25,7 @@ Row = Float[np.ndarray, " output"]
 
 
 def propose_graph(moments: Moments, penalty: float) -> Structure:
-    """Propose a graph with starting weights.
-
-    Args:
-        moments: of the data.
-        penalty: of an edge.
-
-    Returns:
-        A graph; inputs whose effects are faint have no edge yet.
-    """
+    """Propose a graph with starting weights."""
     groups, rows = _group_inputs(moments, penalty)
     inputs, outputs = moments.effects.shape
     count = len(groups)

@@ -17,13 +17,6 @@ _DIGITS = 9  # frequencies that differ by less are the same share, rounded on th
 def expected_by_chance(null: Null, frequency: float) -> float:
     """Say how many edges of at least this frequency a graph has by chance.
 
-    Args:
-        null: what arises from nothing.
-        frequency: between 0 and 1.
-
-    Returns:
-        The mean over the permuted rounds, of drawn and other edges.
-
     Example:
         >>> from rinn.structure.rounds import NullRound
         >>> rounds = [NullRound(n, n, 32, (0.1, 0.5)[: n + 1], 0, 4, 0) for n in range(2)]
@@ -53,16 +46,6 @@ def q_values(
     This is chance in data without any effect. Wrong edges that arise beside right ones are not
     counted here: where decoys are connected, there are more of them than q says.
 
-    Args:
-        frequencies: of the real edges, the drawn ones alone: what was found beside them less
-            often, mostly other ways to say the same, would lower every q by its number.
-        null: what arises from nothing.
-        origin: what these edges owe their place to, "data" or "prior"; they are compared with
-            chance edges of their own kind.
-
-    Returns:
-        One value for each edge, in their order; the more frequent the edge, the lower or equal.
-
     Example:
         >>> from rinn.structure.rounds import NullRound
         >>> rounds = tuple(NullRound(n, n, 32, (0.1, 0.4), 0, 4, 0) for n in range(5))
@@ -80,13 +63,6 @@ def q_values(
 
 def assign_q(graph: nx.DiGraph, null: Null) -> dict[tuple[str, str], float]:
     """Estimate q for every edge of a graph.
-
-    Args:
-        graph: the drawn edges, with their `frequency`, and `origin` where there is a prior.
-        null: what arises from nothing, by the same prior knowledge.
-
-    Returns:
-        See `q_values`. Edges that the prior orders are left out: they are neither found nor chance.
 
     Example:
         >>> from rinn.structure.rounds import NullRound

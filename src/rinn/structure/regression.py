@@ -50,14 +50,6 @@ def estimate_moments(
     Effects of an input are divided by how much larger its standard errors are than under even
     noise (White 1980, in the mean over the outputs), so that they are in proper units of error.
 
-    Args:
-        sample: the rows.
-        weights: how often each row counts; once by default.
-
-    Returns:
-        Moments of columns with variance 1. An output with missing values has effects that are
-        smaller by the root of its share of observed ones, as if all rows were observed.
-
     Example:
         >>> rng = np.random.default_rng(0)
         >>> x, noise = rng.normal(size=(900, 2)), rng.normal(size=(900, 1))
@@ -210,14 +202,6 @@ def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Samp
     A square or product is tested on what the inputs leave of the outputs: the sum of its squared
     effects, whitened by the residual covariance, is a chi-square. It is added where it passes the
     level 0.01 / number of tests and one of its inputs has no clear effect of its own.
-
-    Args:
-        sample: the rows; its columns are the inputs.
-        moments: of them.
-        outcomes: the outputs that are tested, [sample, output].
-
-    Returns:
-        The rows with more columns, or the same.
     """
     inputs, outputs = moments.effects.shape
     if not can_add_products(sample):

@@ -46,13 +46,7 @@ TOLERANCE = 0.05  # of the misfit: a step that gains less is the last
 
 
 class Misfit:
-    """The first two terms of the score.
-
-    Args:
-        moments: of the data.
-        effects_only: whether to leave the covariance out.
-        exact: whether the covariance is taken to follow the graph exactly.
-    """
+    """The first two terms of the score."""
 
     def __init__(
         self, moments: Moments, *, effects_only: bool = False, exact: bool = False
@@ -261,15 +255,7 @@ class Linearised:
     def find_gains(
         self, allowed: np.ndarray, count: int
     ) -> tuple[tuple[Nodes, Nodes], np.ndarray, np.ndarray]:
-        """How much the misfit falls with each edge that is added (score test), and its weight.
-
-        Args:
-            allowed: which edges may be added, [node, node].
-            count: how many are looked at: those with the steepest slope.
-
-        Returns:
-            The edges, their gains and their weights.
-        """
+        """How much the misfit falls with each edge that is added (score test), and its weight."""
         table, share, samples = self._tables, self.misfit.share, self.misfit.moments.samples
         own = np.outer(np.diag(table["above"]), np.diag(table["below"]))
         if share:

@@ -49,19 +49,7 @@ def find_structure(
     sweeps: int = c.SWEEPS,
     starts: int = 0,
 ) -> Structure:
-    """Search for the graph with the lowest score.
-
-    Args:
-        moments: of the data.
-        settings: of the search.
-        prior: what is known beforehand.
-        start: a graph to improve, in place of a first one of proportional effects.
-        sweeps: how often all moves are tried.
-        starts: how many searches more begin from graphs of perturbed effects.
-
-    Returns:
-        The graph; latents that no input reaches stand for factors that X does not touch.
-    """
+    """Search for the graph with the lowest score."""
     settings = settings or GraphSettings()
     if moments.effects.shape[0] > c.MANY_INPUTS and prior is None:
         return _search_part(moments, settings, start, sweeps)

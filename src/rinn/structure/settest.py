@@ -36,10 +36,6 @@ class SetTest:
     interpretation of reported significance levels). Outputs keep all that they have in common, and
     that the set was chosen for its correlations is allowed for, since permuted samples choose
     theirs too. Only linear effects are seen.
-
-    Args:
-        x: inputs, by samples.
-        y: outputs, by the same samples; 0, their mean, where one is missing.
     """
 
     def __init__(
@@ -64,15 +60,6 @@ class SetTest:
 
     def find_p(self, row: int, outputs: Sequence[int]) -> float:
         """Find how often chance alone would give an input so much.
-
-        Args:
-            row: the index of the input.
-            outputs: the indices of the outputs.
-
-        Returns:
-            The p-value, by a gamma distribution (Pearson's type III) with the mean, spread and
-            skewness of the logarithms of 1000 permuted sums, or of the cube roots where there is
-            one output alone.
 
         Example:
             >>> rng = np.random.default_rng(0)

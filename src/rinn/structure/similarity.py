@@ -36,19 +36,7 @@ class Similarity:
         return pd.DataFrame(self.cosine, index=pd.Index(names, name="input"), columns=names)
 
     def list_nearest(self, name: str, count: int | None = None) -> pd.DataFrame:
-        """The inputs that act most like one.
-
-        Args:
-            name: an input.
-            count: how many; all others by default.
-
-        Returns:
-            input, cosine and error, the most alike first; none where the input, or every other,
-            has no effect.
-
-        Raises:
-            InputError: there is no such input.
-        """
+        """The inputs that act most like one."""
         if name not in self.inputs:
             listed = len(self.inputs) <= MAX_LISTED
             raise InputError(

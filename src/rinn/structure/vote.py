@@ -53,16 +53,6 @@ def vote_graph(
     fifth of the node's largest effect are its pattern. Patterns that at least 40 % of the
     networks share are latents, joined to the latents whose patterns lie within theirs and to the
     outputs left over. The inputs stay without an edge.
-
-    Args:
-        views: the kept networks.
-        inputs: names.
-        outputs: names.
-
-    Returns:
-        The graph: nodes with `role`; latents with `frequency` and `effects`, how much each output
-        that they reach moves with them; edges with `weight` (effect in standard deviations, or
-        logits for binary outputs) and `frequency`.
     """
     votes: dict[Pattern, list[np.ndarray]] = defaultdict(list)
     for view in views:

@@ -39,17 +39,6 @@ def find_alterations(
     missing in a table is unknown; genes unknown in many tumours are dropped, and the unknown cells
     of the others are taken for not altered.
 
-    Args:
-        mutations: tumours x genes, 0, 1 or missing; None where there are none.
-        levels: the same tumours x genes, from -2 to 2 or missing; None where there are none.
-        settings: how frequent and how well known a gene must be.
-
-    Returns:
-        The table and what was dropped.
-
-    Raises:
-        InputError: no gene is frequent enough.
-
     Example:
         >>> mutations = pd.DataFrame({"TP53": [1, 0, 0, 0], "KRAS": [0, 0, 0, 1]})
         >>> levels = pd.DataFrame({"TP53": [0, -2, 0, 0], "EGFR": [0, 2, 1, 2]})

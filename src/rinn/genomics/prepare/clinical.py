@@ -29,16 +29,6 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Account
     Lines that begin with # are left out, as in cBioPortal's clinical files. The column called
     sample, barcode or the like has the ids, else the one of patients.
 
-    Args:
-        path: the file.
-
-    Returns:
-        One row per sample (or patient), all cells text, empty where nothing is known; and the
-        account.
-
-    Raises:
-        InputError: the file cannot be read, has no such column, or names a sample twice.
-
     Example:
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "clinical.tsv"
@@ -78,17 +68,6 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Account
 def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
     """Find a column whose name is written in any case.
 
-    Args:
-        frame: the clinical table.
-        name: what the user wrote.
-        option: how the error calls it.
-
-    Returns:
-        The name as the table has it.
-
-    Raises:
-        InputError: there is no such column.
-
     Example:
         >>> find_column(pd.DataFrame(columns=["SEX", "AGE"]), "sex", "--covariates")
         'SEX'
@@ -124,13 +103,6 @@ def make_covariates(
 
     A column of numbers has its gaps filled with the median; other gaps become 'unknown'. Columns
     with one value, or with too many gaps, are left out.
-
-    Args:
-        annotation: the chosen columns of the tumours that are kept.
-        max_missing: share of gaps that a column may have.
-
-    Returns:
-        The columns, or None where none is left; and the entries for the account.
 
     Example:
         >>> table = pd.DataFrame({"sex": ["f", "m", ""], "age": ["40", "", "60"]})

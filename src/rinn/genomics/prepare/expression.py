@@ -48,17 +48,6 @@ def find_usable(
 ) -> tuple[pd.Series, list[Entry]]:
     """Say which tumours have something to be compared with.
 
-    Args:
-        tissues: of the tumours.
-        reference: the normals.
-        settings: which reference, and how many samples it needs.
-
-    Returns:
-        A truth value for each tumour, and the entries for the account.
-
-    Raises:
-        InputError: there are too few normals in every tissue, or no tissue has enough samples.
-
     Example:
         >>> tissues = pd.Series(["lung"] * 3 + ["skin"], index=list("abcd"))
         >>> find_usable(tissues, Reference(), PrepareSettings(min_reference=3))[0].tolist()
@@ -100,18 +89,6 @@ def score_expression(
     standard deviation (with `robust` the median and MAD) of its normals or of those of its tumours
     whose own gene is diploid. Where such a reference has too few samples, that of the tissue's
     tumours stands in. z is 0 where the gene's own copy number is 2 or -2.
-
-    Args:
-        expression: tumours x genes.
-        tissues: of the tumours.
-        reference: what they are compared with.
-        settings: how.
-
-    Returns:
-        The scores.
-
-    Raises:
-        InputError: diploid tumours are asked for, but there is no copy number.
 
     Example:
         >>> values = pd.DataFrame({"MYC": [1.0, 2.0, 3.0, 9.0]})
@@ -219,16 +196,6 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
     Genes without a score in many tumours are dropped; the missing scores of the others become 0.
     Binary outputs are 1 where |z| reaches the cut-off, and must be neither rare nor common.
     Continuous outputs are z, held between -10 and 10, and must vary.
-
-    Args:
-        scores: of the tumours.
-        settings: how.
-
-    Returns:
-        The table and what was dropped.
-
-    Raises:
-        InputError: no gene is left.
 
     Example:
         >>> z = pd.DataFrame({"MYC": [0.5, -2.5, 3.0, 0.1], "JUN": [0.0, 0.1, 0.2, 0.3]})

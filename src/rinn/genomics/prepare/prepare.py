@@ -41,16 +41,6 @@ class Prepared:
 def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) -> Prepared:
     """Make X, Y and covariates.
 
-    Args:
-        readings: as `read_sources` gives them.
-        settings: how; by default those of `PrepareSettings`.
-
-    Returns:
-        The tables, the accounts of each file and of each step, and the warnings.
-
-    Raises:
-        InputError: the tables do not fit together, or nothing is left of them.
-
     Example:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)

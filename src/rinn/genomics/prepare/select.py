@@ -23,18 +23,6 @@ def select_columns(
 
     `auto` keeps the most frequent inputs, one for each four tumours, and the 100 outputs with the
     largest spread. TCI keeps the drivers it calls and their targets.
-
-    Args:
-        x: the inputs, the most frequent first.
-        y: the outputs, the one with the largest spread first.
-        tissues: of the tumours.
-        settings: how.
-
-    Returns:
-        The names of the inputs and of the outputs, and the entries for the account.
-
-    Raises:
-        InputError: TCI calls no driver with a target.
     """
     inputs, outputs = list(x.table.columns), list(y.table.columns)
     entries: list[Entry] = []

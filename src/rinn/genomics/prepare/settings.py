@@ -221,13 +221,6 @@ mean 'binary'? Known: binary, continuous
 def find_format(path: Path, word: str) -> str:
     """Find the format of a table by its first line or its name, where the user leaves it open.
 
-    Args:
-        path: the file.
-        word: what the user said; "auto" for the file to decide.
-
-    Returns:
-        table, gct, h5ad, gistic or xena.
-
     Example:
         >>> find_format(Path("a.CSV.gz"), "auto"), find_format(Path("HiSeqV2.gz"), "auto")
         ('table', 'xena')

@@ -50,18 +50,7 @@ class Readings:
 
 
 def read_sources(sources: Sources, settings: PrepareSettings) -> Readings:
-    """Read every file that is named.
-
-    Args:
-        sources: the files.
-        settings: says which mutations count and whether logs are taken.
-
-    Returns:
-        The tables, each with its account.
-
-    Raises:
-        InputError: a file cannot be read, or is not what it should be.
-    """
+    """Read every file that is named."""
     with within_memory("the tables to prepare"):
         return _read_all(sources, settings)
 

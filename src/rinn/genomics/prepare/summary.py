@@ -34,16 +34,7 @@ REFERENCES = {
 
 
 def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]) -> str:
-    """Write the page.
-
-    Args:
-        prepared: the tables and their accounts.
-        settings: how they were made.
-        manifest: with versions and fingerprints.
-
-    Returns:
-        HTML that needs nothing else; every name is escaped.
-    """
+    """Write the page."""
     style = "\n".join(_read_style(name) for name in STYLES)
     title = (
         f"{count(len(prepared.x), 'tumour')}, {count(prepared.x.shape[1], 'input')}, "

@@ -27,19 +27,7 @@ def list_warnings(
     readings: Readings,
     settings: PrepareSettings,
 ) -> tuple[str, ...]:
-    """List what the user must know of these tables.
-
-    Args:
-        x: the inputs that are kept.
-        y: the outputs that are kept.
-        tissues: of the tumours.
-        accounts: of all steps.
-        readings: what came in.
-        settings: how it was prepared.
-
-    Returns:
-        One sentence each, the most important first.
-    """
+    """List what the user must know of these tables."""
     words = [warn_of_size(*x.shape)]
     if settings.tissue_column is None:
         words.append(

@@ -23,19 +23,7 @@ DIGITS = "%.6g"
 
 
 def open_folder(folder: Path, manifest: dict[str, Any]) -> bool:
-    """Say whether a folder holds this very preparation already.
-
-    Args:
-        folder: need not exist.
-        manifest: what is to be prepared of what.
-
-    Returns:
-        True where it is complete; False where it is to be written.
-
-    Raises:
-        InputError: the folder is a file, holds other files, or was made of other files or with
-            other settings.
-    """
+    """Say whether a folder holds this very preparation already."""
     if not holds_manifest(folder, MANIFEST, "preparation"):
         return False
     found = load_manifest(folder)
@@ -51,20 +39,7 @@ def open_folder(folder: Path, manifest: dict[str, Any]) -> bool:
 def write_prepared(
     folder: Path, prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]
 ) -> dict[str, Any]:
-    """Write tables, accounts, the page and, last, the manifest that says they are whole.
-
-    Args:
-        folder: made where it is missing.
-        prepared: what to write.
-        settings: for the page.
-        manifest: what was prepared of what.
-
-    Returns:
-        The manifest as it is written.
-
-    Raises:
-        InputError: the folder cannot be written, or is now in use or another's.
-    """
+    """Write tables, accounts, the page and, last, the manifest that says they are whole."""
     whole = manifest | {"status": "complete", "summary": _summarise(prepared)}
     tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
     with lock_folder(folder):
@@ -85,17 +60,7 @@ def write_prepared(
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a prepared folder.
-
-    Args:
-        folder: as `write_prepared` wrote it.
-
-    Returns:
-        Its contents.
-
-    Raises:
-        InputError: it is missing or damaged.
-    """
+    """Read the manifest of a prepared folder."""
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return {key: found[key] for key in IDENTITY} | found

@@ -45,16 +45,6 @@ class Profile:
 def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
     r"""List the profiles of genes that the meta files of a study describe.
 
-    Args:
-        folder: the study.
-
-    Returns:
-        The profiles, in the order of their meta files' names.
-
-    Raises:
-        InputError: the folder does not exist, a meta file cannot be read, or one names a data
-            file outside the folder.
-
     Example:
         >>> import pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -84,17 +74,7 @@ def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
 
 
 def find_sequenced(folder: Path) -> tuple[str, ...] | None:
-    """Find the samples that were looked at for mutations, by the study's case lists.
-
-    Args:
-        folder: the study.
-
-    Returns:
-        The samples, or None where no case list says so.
-
-    Raises:
-        InputError: the case list cannot be read.
-    """
+    """Find the samples that were looked at for mutations, by the study's case lists."""
     for path in sorted((folder / "case_lists").glob("*.txt")):
         fields = read_fields(path)
         is_listed = fields.get("case_list_category") == "all_cases_with_mutation_data"
@@ -104,17 +84,7 @@ def find_sequenced(folder: Path) -> tuple[str, ...] | None:
 
 
 def load_panels(folder: Path) -> dict[str, frozenset[str]]:
-    """Read the gene panels that lie in a study folder.
-
-    Args:
-        folder: the study.
-
-    Returns:
-        The genes of each panel.
-
-    Raises:
-        InputError: a panel cannot be read.
-    """
+    """Read the gene panels that lie in a study folder."""
     panels = {}
     for path in sorted({*folder.glob("*gene_panel*.txt"), *folder.glob("gene_panels/*.txt")}):
         fields = read_fields(path)
@@ -125,19 +95,7 @@ def load_panels(folder: Path) -> dict[str, frozenset[str]]:
 
 
 def load_panel_use(folder: Path, profile: Profile) -> dict[str, str | None] | None:
-    """Read which gene panel each sample was measured with.
-
-    Args:
-        folder: the study.
-        profile: the profile.
-
-    Returns:
-        For each sample its panel, "" where it was measured for all genes, or None where it was
-        not measured; None where the study says nothing.
-
-    Raises:
-        InputError: the table cannot be read.
-    """
+    """Read which gene panel each sample was measured with."""
     metas = [meta for _, meta in _read_metas(folder)]
     names = [
         meta["data_filename"]
@@ -162,15 +120,6 @@ def load_panel_use(folder: Path, profile: Profile) -> dict[str, str | None] | No
 
 def load_clinical(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
     r"""Read what a study says of its samples and, beside it, of their patients.
-
-    Args:
-        folder: the study.
-
-    Returns:
-        One row per sample, all cells text; None where there is no table of samples.
-
-    Raises:
-        InputError: a row has too many fields, or a sample or patient is there twice.
 
     Example:
         >>> import tempfile
@@ -224,17 +173,7 @@ def _load_attributes(folder: Path, level: str) -> pd.DataFrame | None:
 
 
 def read_fields(path: Path) -> dict[str, str]:
-    """Read a file of lines such as `stable_id: mutations`.
-
-    Args:
-        path: the file.
-
-    Returns:
-        The text after each key, whose case is ignored.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Read a file of lines such as `stable_id: mutations`."""
     fields: dict[str, str] = {}
     for line in Lines(path, "meta file"):
         key, colon, value = line.partition(":")

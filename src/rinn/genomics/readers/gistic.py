@@ -70,12 +70,6 @@ def load_gistic(
 def is_gistic(header: Sequence[str]) -> bool:
     """Whether a header is that of GISTIC's tables by gene, whatever the file is called.
 
-    Args:
-        header: the names of all columns.
-
-    Returns:
-        True where it begins with Gene Symbol, Locus ID (or Gene ID) and Cytoband.
-
     Example:
         >>> is_gistic(["Gene Symbol", "Locus ID", "Cytoband", "s1"]), is_gistic(["gene", "s1"])
         (True, False)

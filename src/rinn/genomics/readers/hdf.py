@@ -20,17 +20,7 @@ _CHUNK = 1 << 24
 
 @contextmanager
 def open_hdf(path: Path) -> Iterator[Any]:
-    """Open an HDF5 file; turn whatever a damaged one raises into one sentence.
-
-    Args:
-        path: the file.
-
-    Yields:
-        The open file.
-
-    Raises:
-        InputError: h5py is not installed, or the file cannot be read.
-    """
+    """Open an HDF5 file; turn whatever a damaged one raises into one sentence."""
     try:
         import h5py
     except ImportError as error:
@@ -61,19 +51,7 @@ def open_hdf(path: Path) -> Iterator[Any]:
 
 
 def get_node(file: Any, place: str, source: str) -> Any:
-    """Find one part of the file.
-
-    Args:
-        file: the open file.
-        place: its path inside the file.
-        source: how errors call the file.
-
-    Returns:
-        The group or the array.
-
-    Raises:
-        InputError: there is no such part.
-    """
+    """Find one part of the file."""
     if place not in file:
         raise InputError(
             f"{source} must have {place}, but has only {quote_some(list(file))}; write it with "
@@ -83,18 +61,7 @@ def get_node(file: Any, place: str, source: str) -> Any:
 
 
 def read_index(group: Any, source: str) -> list[str]:
-    """Read the names of the samples or of the genes.
-
-    Args:
-        group: obs or var.
-        source: how errors call the file.
-
-    Returns:
-        The names.
-
-    Raises:
-        InputError: there are none, or too many.
-    """
+    """Read the names of the samples or of the genes."""
     if hasattr(group, "dtype"):  # before anndata 0.7: a table of records
         fields = group.dtype.names or ("index",)
         return _decode(_bound(group, source)[fields[0]])
@@ -104,19 +71,7 @@ def read_index(group: Any, source: str) -> list[str]:
 
 
 def read_column(group: Any, name: str, source: str) -> list[Any]:
-    """Read one column of obs or var: text, numbers, categories, or values with a mask.
-
-    Args:
-        group: obs or var.
-        name: the column.
-        source: how errors call the file.
-
-    Returns:
-        Its cells, None where missing.
-
-    Raises:
-        InputError: there is no such column, or it is too long.
-    """
+    """Read one column of obs or var: text, numbers, categories, or values with a mask."""
     if name not in group:
         raise InputError(
             f"{source} must have the column {quote(name)}, but has only {quote_some(list(group))}; "
@@ -160,20 +115,7 @@ def _decode(values: np.ndarray) -> list[Any]:
 
 
 def read_values(node: Any, shape: tuple[int, int], columns: list[int], source: str) -> np.ndarray:
-    """Read the chosen columns, dense or sparse, some rows at a time.
-
-    Args:
-        node: the values.
-        shape: how many samples and genes have names.
-        columns: which genes to read.
-        source: how errors call the file.
-
-    Returns:
-        [sample, chosen gene].
-
-    Raises:
-        InputError: the values have another shape, are not sound, or are too many.
-    """
+    """Read the chosen columns, dense or sparse, some rows at a time."""
     if not shape[0] or not columns:
         raise InputError(f"{source} must have samples and genes, but has none; check the file")
     if shape[0] * len(columns) > MAX_CELLS:
@@ -238,19 +180,7 @@ def _keep_float(dtype: np.dtype) -> np.dtype:
 
 
 def read_annotation(obs: Any, samples: list[str], source: str) -> pd.DataFrame | None:
-    """Read the columns of obs that fit; what is no column is left out.
-
-    Args:
-        obs: the group.
-        samples: the names of the samples.
-        source: how errors call the file.
-
-    Returns:
-        One row per sample, or None where there are no columns.
-
-    Raises:
-        InputError: a column is too long.
-    """
+    """Read the columns of obs that fit; what is no column is left out."""
     if hasattr(obs, "dtype"):
         return None
     skipped = {str(obs.attrs.get("_index", "_index")), "__categories", "_index"}

@@ -28,14 +28,6 @@ class LongTable:
     Quotes have no meaning: a field goes from tab to tab. Lines that begin with `#` before the
     header are comments. A line that is shorter than the header is taken as if empty fields
     followed, unless a column that matters is missing or the file ends in the middle of it.
-
-    Args:
-        lines: the file.
-        columns: what to look for: each key with the names its column may have, in lower case.
-        optional: the keys that may be missing.
-
-    Raises:
-        InputError: a column is missing or there twice.
     """
 
     def __init__(
@@ -55,11 +47,7 @@ class LongTable:
         }
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Yield the wanted cells of each row, in the order of `places`.
-
-        Raises:
-            InputError: a row is too short or too long.
-        """
+        """Yield the wanted cells of each row, in the order of `places`."""
         wanted = tuple(self.places.values())
         furthest = max(wanted)
         width = len(self.header)
@@ -145,12 +133,6 @@ class LongTable:
 def index_names(names: dict[str, int]) -> Callable[[str], int]:
     """Make a function that numbers names as they come.
 
-    Args:
-        names: filled by the calls: each name and its number.
-
-    Returns:
-        A function from a name to its number.
-
     Example:
         >>> names: dict[str, int] = {}
         >>> number = index_names(names)
@@ -168,18 +150,7 @@ def index_names(names: dict[str, int]) -> Callable[[str], int]:
 
 
 def read_long_values(lines: Lines, dtype: str) -> Matrix:
-    """Read values with one line per gene and sample; what has no line is missing.
-
-    Args:
-        lines: the file, with the columns Hugo_Symbol or Entrez_Gene_Id, Sample_Id and Value.
-        dtype: how the numbers are kept.
-
-    Returns:
-        The matrix, with genes and samples as written.
-
-    Raises:
-        InputError: a column is missing, a value is no number, or a cell has two values.
-    """
+    """Read values with one line per gene and sample; what has no line is missing."""
     table = LongTable(lines, _LONG, optional=("hugo", "entrez"))
     if not {"hugo", "entrez"} & set(table.places):
         raise lines.reject(

@@ -54,13 +54,6 @@ class Matrix:
 def split_header(line: str, separator: str = "\t") -> list[str]:
     r"""Split a header into names without quotes; empty ones at the end are cut off.
 
-    Args:
-        line: the header.
-        separator: what is between two names.
-
-    Returns:
-        The names.
-
     Example:
         >>> split_header('sample\t"TCGA-02-0001-01"\t\t')
         ['sample', 'TCGA-02-0001-01']
@@ -79,23 +72,7 @@ def read_matrix(
     name_gene: Callable[[list[str]], str],
     dtype: str = "float64",
 ) -> Matrix:
-    """Read the lines that follow a header, one gene each.
-
-    Args:
-        lines: the file.
-        rows: its lines, from the one after the header.
-        header: the names of all columns.
-        lead: how many columns stand before the first sample.
-        name_gene: finds the gene in these first cells.
-        dtype: how the numbers are kept.
-
-    Returns:
-        The matrix, with genes and samples as written.
-
-    Raises:
-        InputError: a line has too few or too many fields or a cell that is no number, a sample is
-            repeated, or there are no samples or no genes.
-    """
+    """Read the lines that follow a header, one gene each."""
     samples = list(header[lead:])
     if not samples:
         raise lines.reject("have samples in its header", "names none", "check the columns")
@@ -128,19 +105,7 @@ def make_reading(
     scale: str = "as written",
     annotation: pd.DataFrame | None = None,
 ) -> Reading:
-    """Turn genes by samples into samples by genes, with clean names.
-
-    Args:
-        matrix: as the file has it.
-        kind: what the values are.
-        account: source and format, and the entries so far.
-        options: what the user chose.
-        scale: what the values are, in words; `options.log` may change it.
-        annotation: more about each sample of the matrix, in the same order.
-
-    Returns:
-        The reading, with everything that was done in its account.
-    """
+    """Turn genes by samples into samples by genes, with clean names."""
     rule = find_rule(options.duplicates, kind)
     entries = [
         *account.entries,
@@ -167,14 +132,7 @@ def make_reading(
 
 
 def mark_sequenced(reading: Reading) -> Reading:
-    """Say of a matrix of mutations that each of its samples was looked at.
-
-    Args:
-        reading: any reading of a matrix.
-
-    Returns:
-        The same, with `sequenced` where it holds mutations.
-    """
+    """Say of a matrix of mutations that each of its samples was looked at."""
     if reading.kind != "mutation":
         return reading
     return replace(reading, sequenced=tuple(str(name) for name in reading.table.index))
@@ -182,12 +140,6 @@ def mark_sequenced(reading: Reading) -> Reading:
 
 def find_endless(values: np.ndarray) -> int | None:
     """Find a number that is infinite or too large to reckon with.
-
-    Args:
-        values: an array of numbers; NaN counts as none.
-
-    Returns:
-        The place of the first in the flattened array, or None.
 
     Example:
         >>> find_endless(np.array([[1.0, np.nan], [np.inf, 2.0]]))
@@ -199,13 +151,6 @@ def find_endless(values: np.ndarray) -> int | None:
 
 def guess_kind(values: np.ndarray) -> Kind:
     """Say what a matrix holds, by its values.
-
-    Args:
-        values: [gene, sample].
-
-    Returns:
-        "mutation" where all are 0 and 1, "copy number" where all are whole numbers from -2 to 2
-        with some below 0, else "expression".
 
     Example:
         >>> guess_kind(np.array([[0.0, 1.0], [np.nan, 0.0]])), guess_kind(np.array([[-2.0, 1.0]]))
@@ -311,15 +256,6 @@ def _stack(rows: list[np.ndarray]) -> np.ndarray:
 def merge_rows(values: np.ndarray, targets: Sequence[int], size: int, rule: str) -> np.ndarray:
     """Merge the rows of a table that have the same target; a missing value gives way to others.
 
-    Args:
-        values: [row, column].
-        targets: where each row goes, or -1 where it is dropped; each of the `size` places is used.
-        size: how many rows there are in the end.
-        rule: one of `RULES`.
-
-    Returns:
-        [place, column], of the same type; `values` itself where each row has a place of its own.
-
     Example:
         >>> merge_rows(np.array([[-2, 0], [1, 1]]), [0, 0], 1, "strongest")
         array([[-2,  1]])
@@ -338,16 +274,6 @@ def merge_rows(values: np.ndarray, targets: Sequence[int], size: int, rule: str)
 
 def find_rule(rule: str | None, kind: Kind) -> str:
     """Check the name of a rule, or take the usual one.
-
-    Args:
-        rule: one of `RULES`, or None for the usual one.
-        kind: what the table holds.
-
-    Returns:
-        The name of the rule: any for mutations, strongest for copy number, else mean.
-
-    Raises:
-        InputError: there is no such rule.
 
     Example:
         >>> find_rule(None, "copy number")

@@ -52,14 +52,7 @@ Sequenced = str | os.PathLike[str] | Iterable[str] | None
 
 @dataclass(frozen=True)
 class ClassList:
-    """Which classes are kept: those listed, or all but those listed.
-
-    Args:
-        name: what the account calls the list.
-        classes: the classes, in any case.
-        keeps: whether the classes are those to keep (True) or those to drop.
-        exceptions: pairs of gene and class that are kept in any case.
-    """
+    """Which classes are kept: those listed, or all but those listed."""
 
     name: str
     classes: tuple[str, ...]
@@ -68,13 +61,6 @@ class ClassList:
 
     def keep(self, gene: str, effect: str) -> bool:
         """Whether a mutation of this class in this gene is kept.
-
-        Args:
-            gene: the gene's symbol.
-            effect: the class, or several with `;`, `&` or `,` between.
-
-        Returns:
-            True where one of the classes is kept.
 
         Example:
             >>> CLASS_LISTS["cbioportal"].keep("TERT", "5'Flank")
@@ -103,15 +89,6 @@ CLASS_LISTS: dict[str, ClassList] = {
 
 def find_classes(classes: str | Collection[str] | ClassList) -> ClassList:
     """Find a list of classes by name, or make one of the user's own classes.
-
-    Args:
-        classes: the name of one of `CLASS_LISTS`, the classes to keep, or a list made before.
-
-    Returns:
-        The list.
-
-    Raises:
-        InputError: there is no such list, or it is empty.
 
     Example:
         >>> find_classes(["Missense_Mutation"]).keep("TP53", "Silent")
@@ -175,22 +152,7 @@ def read_mutations(
     columns: Mapping[str, Sequence[str]],
     rules: Rules,
 ) -> Reading:
-    """Read a long table of mutations.
-
-    Args:
-        lines: the file.
-        format_name: what the account calls the format.
-        columns: the names that the columns `gene`, `sample`, `effect` and `filter` may have, in
-            lower case.
-        rules: what the user chose.
-
-    Returns:
-        Samples by genes, 1 where a sample has a mutation of the gene that is kept, else 0. Samples
-        and genes are in the order of the alphabet.
-
-    Raises:
-        InputError: the file is not such a table, or no mutation is left.
-    """
+    """Read a long table of mutations."""
     table = LongTable(lines, columns, optional=("filter",))
     listing = find_classes(rules.classes)
     found = _collect(table, listing, rules.filters)

@@ -53,29 +53,6 @@ def load_table(
     Sample ids are the first column, as in `rinn.data.tables.load_table`; unlike there, cells may be
     missing and columns of the same gene are merged.
 
-    Args:
-        path: the file.
-        kind: what the values are; by default told from them (0 and 1 mutation, whole numbers from
-            -2 to 2 copy number, else expression).
-        genes_in_rows: the table has genes in rows and samples in columns.
-        columns: read only these columns of a .csv, .tsv or .txt file.
-        mutation_suffix: read only the columns that end so, such as "_mut", as mutations: 0 where
-            the cell is 0, 1 where it says what changed, NaN where it is empty.
-        text: what to do with columns that hold text: "refuse" the table or "drop" them.
-        log: take log2(x + 1) of expression; None for where no value is below 0 and some are above
-            50.
-        duplicates: how columns of one gene are merged; by default "any" for mutations,
-            "strongest" for copy number, "mean" for expression.
-        symbols: how gene symbols are cleaned; `AS_WRITTEN` leaves them alone.
-        aliquots: of several aliquots of one sample take the "first", or "merge" them.
-        dtype: "float64", or "float32" for half the memory.
-
-    Returns:
-        Samples by genes. Each sample of a table of mutations was sequenced.
-
-    Raises:
-        InputError: the file is no such table, has no sample ids, or repeats one.
-
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "one.csv"
@@ -116,16 +93,6 @@ def load_table(
 
 def are_samples_above(path: Path, known: Collection[str]) -> bool:
     r"""Say whether a text table has samples in its columns: most are TCGA barcodes or known.
-
-    Args:
-        path: the file; others than .csv, .tsv and .txt are not looked into.
-        known: sample ids of another table.
-
-    Returns:
-        True where more than half of the column names are samples.
-
-    Raises:
-        InputError: the file cannot be read.
 
     Example:
         >>> import tempfile

@@ -51,12 +51,6 @@ def call_drivers(
     `min_tumours` tumours and in the share `min_rate` of its carriers. A target of a driver
     overall is linked to it in the share `min_share` of the tumours where it is called.
 
-    Args:
-        events: the tumours.
-        causes: as `infer_causes` finds them.
-        cutoffs: one for each SGA, as `find_cutoffs` finds them.
-        settings: the thresholds.
-
     Example:
         >>> from rinn.genomics.tci.events import as_events
         >>> from rinn.genomics.tci.inference import infer_causes
@@ -94,11 +88,6 @@ def select_features(events: Events, calls: Calls, settings: TciSettings) -> Feat
 
     A DEG is kept if it is a target of `min_drivers` of the drivers overall and its frequency is
     from `min_prevalence` to `max_prevalence`.
-
-    Args:
-        events: the tumours.
-        calls: as `call_drivers` makes them.
-        settings: the thresholds.
 
     Example:
         >>> from rinn.genomics.tci.events import as_events

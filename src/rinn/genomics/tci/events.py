@@ -115,9 +115,6 @@ def as_events(
 def fingerprint_events(events: Events) -> dict[str, str]:
     """Sum up the events in short texts that change when they do.
 
-    Returns:
-        SHA-256 in hexadecimal of `x`, `y`, `names`, `samples` and `tissues`.
-
     Example:
         >>> x = pd.DataFrame({"TP53": [1, 0, 1]})
         >>> sorted(fingerprint_events(as_events(x, 1 - x, least=3)))
@@ -228,14 +225,6 @@ def load_labels(path: str | os.PathLike[str], column: str = COLUMN) -> Labels:
 
     A first column called sample, id, barcode and the like holds the sample ids. The labels are in
     the column of the given name, or in the only other one.
-
-    Args:
-        path: the file; fields of .csv are separated by commas, those of the others by tabs.
-        column: the name of the column.
-
-    Raises:
-        InputError: the file cannot be read, or has no such column, a label that is missing or a
-            sample twice.
 
     Example:
         >>> import tempfile

@@ -57,16 +57,6 @@ def infer_causes(
     only the scores of a block are held for each core. Neither the block nor the number of cores
     changes the result.
 
-    Args:
-        events: the tumours.
-        prior: as `make_prior` makes it.
-        direction: drop an SGA as cause of a DEG that is less frequent where the SGA is.
-        tissue_model: strata or mixture, where the events have tissues.
-        top: how many causes to keep.
-        cores: threads to use; by default as many as the process may use.
-        block: DEGs in a block.
-        report: called with the number of DEGs that are done.
-
     Example:
         >>> from rinn.genomics.tci.events import as_events
         >>> from rinn.genomics.tci.prior import make_prior

@@ -33,18 +33,6 @@ def find_cutoffs(
     times. A cut-off is the mean over the rounds in which the SGA was the top cause of anything;
     an SGA that never was gets 1. The bounds of the settings come last.
 
-    Args:
-        events: the tumours; those of a tissue change places among themselves.
-        prior: as `make_prior` makes it.
-        settings: how many rounds, and the level.
-        done: what `save` was given by rounds that are done.
-        save: called with the cut-offs of each round, NaN for an SGA that was never on top.
-        cores: threads to use.
-        report: called with the number of DEGs that are done.
-
-    Returns:
-        One cut-off for each SGA.
-
     Example:
         >>> from rinn.genomics.tci.events import as_events
         >>> from rinn.genomics.tci.prior import make_prior
@@ -76,12 +64,6 @@ def find_cutoffs(
 def permute_events(events: Events, permute: str, seed: int | Sequence[int]) -> Events:
     """Give the DEGs to other tumours, within each tissue where tissues are known.
 
-    Args:
-        events: the tumours.
-        permute: rows (all DEGs of a tumour go to the same other one) or columns (each DEG by
-            itself). Each DEG keeps its frequency, in each tissue too.
-        seed: decides where they go.
-
     Example:
         >>> from rinn.genomics.tci.events import as_events
         >>> events = as_events(np.eye(6), np.eye(6), list("aaabbb"), least=6)
@@ -106,14 +88,6 @@ def read_cutoffs(causes: Causes, sgas: int, significance: float) -> np.ndarray:
 
     The posteriors are counted in 1,000 bins; the cut-off is the upper end of the bin at which the
     share of those counted comes nearest to 1 - significance, the lowest such bin.
-
-    Args:
-        causes: of permuted data.
-        sgas: how many there are.
-        significance: the level.
-
-    Returns:
-        One cut-off for each SGA, NaN for an SGA that is nowhere on top.
     """
     top, posterior = causes.top[..., 0].ravel(), causes.posterior[..., 0].ravel()
     measured = np.flatnonzero(top > 0)

@@ -31,14 +31,6 @@ def make_prior(
 ) -> Prior:
     """Make the prior of a name, or read it from a file.
 
-    Args:
-        events: the tumours.
-        prior: frequency, uniform, or a file as `load_prior` reads it.
-        other: the probability of A0; by default 0.05, or what the file says.
-
-    Raises:
-        InputError: the name is unknown and no file, or a number is out of range.
-
     Example:
         >>> from rinn.genomics.tci.events import as_events
         >>> events = as_events(np.eye(3), np.eye(3), least=3)
@@ -66,14 +58,6 @@ def load_prior(path: str | os.PathLike[str], events: Events, other: float | None
 
     A row called A0 holds the prior of all that is not measured; it is divided by the sum of all
     rows. Genes that X does not have are passed over.
-
-    Args:
-        path: the file; `rinn.data.tables.load_table` says in which formats.
-        events: the tumours.
-        other: the probability of A0 in place of the file's.
-
-    Raises:
-        InputError: the file cannot be read, lacks an SGA, or a number is not positive.
     """
     table = load_table(path, "prior")
     if table.samples is None or len(table.columns) != 1:

@@ -70,26 +70,6 @@ def run_tci(
 
     The same call again goes on with the permutations that an interrupted run has not made, and
     returns at once from a run that is complete.
-
-    Args:
-        x_path: alterations, samples x genes, zeros and ones.
-        y_path: expression changes for the same samples, zeros and ones.
-        out: the folder.
-        settings: by default those of `TciSettings`.
-        tissue_path: the tissue of each sample, for the tissue-aware likelihood.
-        prior: frequency, uniform or a file.
-        other: the prior of A0, all causes that are not measured.
-        cores: threads to use; changes no result.
-        console: where progress is shown.
-        quiet: show nothing.
-        command: the words that make this run again, for the manifest.
-
-    Returns:
-        What the folder holds now.
-
-    Raises:
-        InputError: before anything is written.
-        KeyboardInterrupt: after the permutations that are done are saved.
     """
     console = console or Terminal(stderr=True)
     settings = settings or TciSettings()
@@ -188,11 +168,7 @@ def _describe(
 
 
 def load_tci(folder: Path) -> TciResult:
-    """Read the manifest of a finished TCI folder.
-
-    Raises:
-        InputError: it is not such a folder, or the run is not complete.
-    """
+    """Read the manifest of a finished TCI folder."""
     manifest = load_manifest(folder)
     if manifest["settings"].get("method") != "tci" or manifest.get("status") != "complete":
         raise InputError(
@@ -223,16 +199,7 @@ class ScoringProgress(WorkProgress):
 
 
 def make_tables(found: Tci) -> dict[str, pd.DataFrame]:
-    """Make the tables of a result, by file name; causes are apart since they are many.
-
-    Args:
-        found: what TCI found.
-
-    Returns:
-        `drivers.csv` has a row for each SGA, `calls.csv` for each driver in a tumour,
-        `targets.csv` for each target of a driver, `degs.csv` for each DEG; `x.csv` and `y.csv`
-        are the columns kept, and missing where no SGA or no DEG is.
-    """
+    """Make the tables of a result, by file name; causes are apart since they are many."""
     tables = {
         "drivers.csv": _name_drivers(found),
         "calls.csv": _name_calls(found),

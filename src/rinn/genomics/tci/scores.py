@@ -33,12 +33,6 @@ def log_marginal(
 
     ln [ B(k + a, n - k + b) / B(a, b) ] with a = `ones` and b = `zeros`.
 
-    Args:
-        n: how many tries.
-        k: how many of them are ones.
-        ones: Beta parameter of ones.
-        zeros: Beta parameter of zeros.
-
     Example:
         >>> round(float(np.exp(log_marginal(1, 1, 2, 1))), 6)
         0.666667

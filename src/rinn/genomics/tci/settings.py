@@ -108,14 +108,6 @@ mean 'rows'? Known: rows, columns
 def check_word(name: str, value: str, known: tuple[str, ...]) -> None:
     """Refuse what is not one of the known words.
 
-    Args:
-        name: how the error calls it.
-        value: what the user gave.
-        known: the words.
-
-    Raises:
-        InputError: it is another word.
-
     Example:
         >>> check_word("permute", "rows", PERMUTATIONS)
     """
@@ -127,14 +119,6 @@ def check_word(name: str, value: str, known: tuple[str, ...]) -> None:
 
 def check_share(name: str, value: Any, *, is_open: bool = False) -> float:
     """Return a number from 0 to 1; where `is_open`, neither of the two.
-
-    Args:
-        name: how the error calls it.
-        value: what the user gave.
-        is_open: refuse 0 and 1 too.
-
-    Raises:
-        InputError: it is another number, or none.
 
     Example:
         >>> check_share("min_rate", 0.5)

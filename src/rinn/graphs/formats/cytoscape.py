@@ -49,12 +49,6 @@ def encode_cyjs(graph: nx.DiGraph) -> bytes:
     Attributes become columns of one type each, see `encode_cx2`. A blank name gets the id `_`,
     since Cytoscape.js refuses it as an id.
 
-    Args:
-        graph: a causal graph; it is not changed.
-
-    Returns:
-        The file's content.
-
     Example:
         >>> graph = nx.DiGraph()
         >>> graph.add_node("L1", role="latent")
@@ -100,12 +94,6 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
     Each attribute becomes a column of one type: a truth value, whole number, number or text, or a
     list of one of these; where values differ in type, or are objects, their JSON text. Attributes
     whose names Cytoscape keeps for itself, as `name`, get an underscore more.
-
-    Args:
-        graph: a causal graph; it is not changed.
-
-    Returns:
-        The file's content.
 
     Example:
         >>> graph = nx.DiGraph()

@@ -25,12 +25,6 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
     before a quote or at the end are spelled out, a newline as `\u000a`. The names `graph` and
     `node`, which DAGitty refuses, get an underscore more.
 
-    Args:
-        graph: a causal graph; it is not changed.
-
-    Returns:
-        The file's content.
-
     Example:
         >>> graph = nx.DiGraph()
         >>> graph.add_node("x 0", role="input")

@@ -40,12 +40,6 @@ def encode_dot(graph: nx.DiGraph) -> bytes:
     Graphviz shows as they were. Control characters are spelled out, a bell as `\u0007`. All
     attributes are carried; those that Graphviz would draw, as `label`, get an underscore more.
 
-    Args:
-        graph: a causal graph; it is not changed.
-
-    Returns:
-        The file's content.
-
     Example:
         >>> graph = nx.DiGraph()
         >>> graph.add_node("L1", role="latent", frequency=0.5)

@@ -24,12 +24,6 @@ def encode_sif(graph: nx.DiGraph) -> bytes:
     alone on a line. What a line cannot hold is spelled out, a tab as `\u0009`: control characters,
     and space or `#` at the beginning, space at the end; an empty name becomes `_`.
 
-    Args:
-        graph: a causal graph; it is not changed.
-
-    Returns:
-        The file's content.
-
     Example:
         >>> graph = nx.DiGraph([("x 0", "L1")])
         >>> nx.set_node_attributes(graph, {"x 0": "input", "L1": "latent"}, "role")

@@ -98,18 +98,6 @@ def architecture_info(
 ) -> ArchitectureInfo:
     """Find the edges of a network that carry an input to an output.
 
-    Args:
-        weights: of one network; every hidden layer may read the inputs (RINN) or the first alone.
-        inputs: names, in order.
-        outputs: names, in order.
-        share: of the largest |weight|; smaller ones count as zero.
-
-    Returns:
-        The living part.
-
-    Raises:
-        InputError: the names do not fit the weights, or `share` is not between 0 and 1.
-
     Example:
         >>> weights = Weights(np.array([[[1.0, 0.0]]]), np.zeros((0, 1, 1)), np.array([[2.0]]),
         ...                   np.zeros((1, 1)), np.zeros(1))
@@ -193,19 +181,6 @@ def plot_architecture(
 
     Beside each hidden layer, on the right, stand the inputs that the layer above it reads again.
     Width shows |weight|, colour and dashes its sign; nodes without a living edge are pale.
-
-    Args:
-        weights: see `architecture_info`.
-        inputs: see `architecture_info`.
-        outputs: see `architecture_info`.
-        share: see `architecture_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `architecture_info`.
 
     Example:
         >>> weights = Weights(np.ones((2, 2, 3)), np.ones((1, 2, 2)), np.ones((1, 2)),

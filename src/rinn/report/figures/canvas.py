@@ -47,13 +47,6 @@ _METADATA: dict[str, dict[str, Any]] = {
 def make_figure(width: float, height: float) -> Figure:
     """Make an empty white figure that no window and no global state knows.
 
-    Args:
-        width: in inches.
-        height: in inches.
-
-    Returns:
-        The figure.
-
     Example:
         >>> make_figure(4, 3).get_size_inches().tolist()
         [4.0, 3.0]
@@ -121,14 +114,6 @@ def add_legend(place: Axes | Figure, handles: Sequence[Any], **changes: Any) -> 
 
 def fit_text(text: str, width: float, size: float = NORMAL) -> str:
     r"""Spell out what the font cannot show, and shorten the text to a width.
-
-    Args:
-        text: any text.
-        width: in inches.
-        size: of the letters, in points.
-
-    Returns:
-        One line that can be drawn; it ends in an ellipsis where something was cut off.
 
     Example:
         >>> fit_text("a\nb\x07", 1.0), fit_text("w" * 300, 0.5)
@@ -238,15 +223,6 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DP
     The figure is drawn before the file is touched, so that a failure leaves an older file as it
     was. The same figure gives the same bytes.
 
-    Args:
-        figure: what one of the `plot_` functions returned.
-        path: the file, replaced if it exists.
-        dpi: dots per inch of a PNG, and of what is drawn as dots within the others.
-
-    Raises:
-        InputError: the suffix is unknown, the folder does not exist, or a folder, link or device
-            has the name.
-
     Example:
         >>> save_figure(Figure(), "figure.bmp")
         Traceback (most recent call last):
@@ -265,17 +241,6 @@ another file
 
 def encode_figure(figure: Figure, kind: str, *, dpi: float = DPI) -> bytes:
     """Turn a figure into the content of a file.
-
-    Args:
-        figure: what to draw; it is not changed.
-        kind: svg, png or pdf.
-        dpi: dots per inch.
-
-    Returns:
-        The bytes of the file.
-
-    Raises:
-        InputError: the format is unknown.
 
     Example:
         >>> encode_figure(Figure(figsize=(1, 1)), "png")[1:4]

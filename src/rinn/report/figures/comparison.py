@@ -60,16 +60,6 @@ def comparison_info(found: nx.DiGraph, truth: nx.DiGraph) -> ComparisonInfo:
     Latents of the truth that reach the same outputs are one. Only inputs and outputs that the
     truth knows are compared.
 
-    Args:
-        found: the graph that was found; it is not changed.
-        truth: the true graph; it is not changed.
-
-    Returns:
-        The union of both graphs, with what is right, missed and extra.
-
-    Raises:
-        InputError: one of them is not a causal graph (see `check_graph`).
-
     Example:
         >>> truth = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = dict(x="input", h="latent", y0="output", y1="output")
@@ -107,17 +97,6 @@ def plot_comparison(found: nx.DiGraph, truth: nx.DiGraph, *, title: str = "") ->
 
     Edges of both are solid, edges of the truth alone dashed, edges found alone dotted. A latent
     that was found bears both names, true = found.
-
-    Args:
-        found: see `comparison_info`.
-        truth: see `comparison_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `comparison_info`.
 
     Example:
         >>> truth = nx.DiGraph([("x", "h"), ("h", "y")])

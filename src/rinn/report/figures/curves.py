@@ -55,16 +55,6 @@ class CurvesInfo:
 def curves_info(table: pd.DataFrame) -> CurvesInfo:
     """Take the curves of networks from a table, such as a run's curves.csv.
 
-    Args:
-        table: the columns trial, epoch, train_loss and validation_loss; one row for each network
-            and epoch.
-
-    Returns:
-        The curves in the order of the trials.
-
-    Raises:
-        InputError: a column is missing, or no loss is finite.
-
     Example:
         >>> table = pd.DataFrame({"trial": [7, 7], "epoch": [1, 2], "train_loss": [3.0, 2.0],
         ...                       "validation_loss": [4.0, 5.0]})
@@ -105,16 +95,6 @@ def _median(table: pd.DataFrame, name: str) -> pd.Series:
 
 def plot_curves(table: pd.DataFrame, *, title: str = "") -> Figure:
     """Draw the training and validation loss of each network, and their medians.
-
-    Args:
-        table: see `curves_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `curves_info`.
 
     Example:
         >>> table = pd.DataFrame({"trial": [7, 7], "epoch": [1, 2], "train_loss": [3.0, 2.0],

@@ -122,19 +122,6 @@ def draw_figures(
 
     Everything is checked before the first file is written. Each figure is written whole or not at
     all.
-
-    Args:
-        source: what each figure is drawn from.
-        figures: which ones.
-        out: folder for the figures, made where it is missing.
-        kind: svg, png or pdf.
-        force: replace files that exist.
-
-    Yields:
-        For each figure the file that was written, or why it was left out.
-
-    Raises:
-        InputError: a file is in the way.
     """
     paths = {figure.name: out / f"{figure.name}.{kind}" for figure in figures}
     _check_place(out, list(paths.values()), force)

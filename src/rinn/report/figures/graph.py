@@ -83,19 +83,7 @@ def make_frame(
     note: str,
     names: dict[str, str] | None = None,
 ) -> Frame:
-    """Make the sheet with all but nodes and edges.
-
-    Args:
-        graph: what is drawn.
-        layers: where its nodes stand.
-        title: above; may be empty.
-        handles: of the legend below.
-        note: below the legend; may be empty.
-        names: of latents, where they are not their ids.
-
-    Returns:
-        The frame, as high as the longest column needs, a page wide or as wide as needed.
-    """
+    """Make the sheet with all but nodes and edges."""
     row = 0.235 if layers.rows <= 30 else 0.16 if layers.rows <= 70 else 0.125
     size = NORMAL if row > 0.2 else SMALL if row > 0.14 else 5.5
     centres, halves, width = _stand(graph, layers, names or {}, size)
@@ -280,20 +268,6 @@ def graph_info(
 ) -> GraphInfo:
     """Compute the layers of a latent graph and the look of its edges.
 
-    Args:
-        graph: nodes with a role, edges with `weight` and `frequency` where they are known; it is
-            not changed.
-        all_drawn: with more inputs (or latents, or outputs) than this, those without an edge are
-            left out.
-        max_drawn: the most of one role that are drawn: those with the strongest edges.
-
-    Returns:
-        Places, routes, edges and what is left out.
-
-    Raises:
-        InputError: the graph is not a causal graph (see `check_graph`), or a limit is not
-            positive.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
         >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
@@ -335,18 +309,6 @@ def plot_graph(
 
     Width shows |weight|, colour and dashes its sign, opacity the frequency. Where an edge has no
     weight it is grey.
-
-    Args:
-        graph: see `graph_info`.
-        title: above the figure.
-        all_drawn: see `graph_info`.
-        max_drawn: see `graph_info`.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `graph_info`.
 
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])

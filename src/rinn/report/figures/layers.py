@@ -38,12 +38,6 @@ class Layers:
 def layer_nodes(graph: nx.DiGraph) -> Layers:
     """Place nodes in columns with few crossings, and lead edges past the columns between.
 
-    Args:
-        graph: an acyclic graph with roles.
-
-    Returns:
-        The places and routes.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
         >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")

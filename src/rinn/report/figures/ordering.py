@@ -14,13 +14,6 @@ SWEEPS = 24
 def order_columns(columns: Sequence[Sequence[str]], graph: nx.DiGraph) -> list[list[str]]:
     """Order columns from top to bottom by the barycentre method of Sugiyama (1981).
 
-    Args:
-        columns: the nodes of each column in an order to begin from.
-        graph: edges go from one column to the next.
-
-    Returns:
-        The order with the fewest crossings that was seen.
-
     Example:
         >>> graph = nx.DiGraph([("a", "d"), ("b", "c")])
         >>> order_columns([["a", "b"], ["c", "d"]], graph)

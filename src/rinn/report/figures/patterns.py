@@ -55,15 +55,6 @@ class PatternsInfo:
 def patterns_info(graph: nx.DiGraph) -> PatternsInfo:
     """Compute the vectors over the outputs that the nodes of a graph reach.
 
-    Args:
-        graph: a causal graph, such as the truth behind simulated data.
-
-    Returns:
-        The patterns.
-
-    Raises:
-        InputError: the graph is not a causal graph (see `check_graph`), or has no output.
-
     Example:
         >>> graph = nx.DiGraph([("x", "a"), ("a", "b"), ("b", "y0"), ("b", "y1")])
         >>> roles = dict(x="input", a="latent", b="latent", y0="output", y1="output")
@@ -97,16 +88,6 @@ def plot_patterns(graph: nx.DiGraph, *, title: str = "") -> Figure:
     """Draw which outputs each latent and each input reaches, as grids in the order of outputs.
 
     Latents that reach the same outputs share a grid. With the paper's graph this is its Figure 2.
-
-    Args:
-        graph: see `patterns_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `patterns_info`.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph

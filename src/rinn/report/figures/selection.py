@@ -64,17 +64,6 @@ class SelectionInfo:
 def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> SelectionInfo:
     """Take from a run's trials.csv what the figure shows.
 
-    Args:
-        trials: one row for each network, with the columns setting, sum_abs_weights,
-            validation_loss, distance and kept.
-        nearest: how many networks the paper's distance chooses.
-
-    Returns:
-        Places, distances and choices.
-
-    Raises:
-        InputError: a column is missing, or every network diverged.
-
     Example:
         >>> trials = pd.DataFrame({"setting": [0, 1, 2], "sum_abs_weights": [1.0, 2.0, 3.0],
         ...     "validation_loss": [3.0, 1.0, np.nan], "distance": [1.0, 1.0, np.nan],
@@ -122,17 +111,6 @@ def plot_selection(trials: pd.DataFrame, *, nearest: int = NEAREST, title: str =
 
     Filled diamonds are the networks that the graph was read from, rings those that the paper's
     distance chooses. As the appendix figure of the paper.
-
-    Args:
-        trials: see `selection_info`.
-        nearest: see `selection_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `selection_info`.
 
     Example:
         >>> trials = pd.DataFrame({"setting": [0, 1], "sum_abs_weights": [1.0, 2.0],

@@ -122,23 +122,6 @@ def strips_info(
 ) -> StripsInfo:
     """Collect the heatmaps of one network, and compare them with a truth where there is one.
 
-    Args:
-        maps: of the network (`map_net`).
-        inputs: names, in the order of the maps' rows.
-        outputs: names, in the order of the maps' columns.
-        truth: the true graph; nodes that show one of its patterns, one output more or less, are
-            marked.
-        thresholds: above which |effect| a hidden node and an input act on an output; by default
-            chosen with sight of the truth for this network, as in the paper's protocol.
-        oracle: whether the thresholds were chosen with sight of the truth, as a run's own scores
-            are; the figure then says so.
-
-    Returns:
-        The strips.
-
-    Raises:
-        InputError: the names do not fit the maps, or see `truth_patterns`.
-
     Example:
         >>> maps = NetMaps(np.eye(2)[None], np.eye(2), np.eye(2)[None])
         >>> [strip.label for strip in strips_info(maps, ["a", "b"], ["c", "d"]).strips]
@@ -315,21 +298,6 @@ def plot_strips(
 
     One line for each layer, first layer first: its hidden nodes, and the inputs that it reads. A
     grid shows the outputs row by row in their order. As Figures 3 and 4 of the paper.
-
-    Args:
-        maps: see `strips_info`.
-        inputs: see `strips_info`.
-        outputs: see `strips_info`.
-        truth: see `strips_info`.
-        thresholds: see `strips_info`.
-        oracle: see `strips_info`.
-        title: above the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: see `strips_info`.
 
     Example:
         >>> import numpy as np

@@ -59,14 +59,7 @@ def grid_shape(cells: int) -> tuple[int, int]:
 
 
 def draw_tiles(axes: Axes, tiles: Sequence[Tile], cell: float, most: float) -> None:
-    """Draw heatmaps; a cell below zero also has a white dash, so that colour is not alone.
-
-    Args:
-        axes: a sheet.
-        tiles: the heatmaps.
-        cell: the side of a cell in inches.
-        most: the value with the full colour.
-    """
+    """Draw heatmaps; a cell below zero also has a white dash, so that colour is not alone."""
     cells, values, dashes = [], [], []
     for tile in tiles:
         columns, _ = grid_shape(len(tile.values))

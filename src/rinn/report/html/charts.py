@@ -58,16 +58,7 @@ def make_axis(values: Float[np.ndarray, " value"], start: float, stop: float) ->
 def draw_chart(
     x: Axis, y: Axis, names: tuple[str, str], label: str, *marks: str, name: str | None = None
 ) -> Markup:
-    """Draw a frame with ticks and the names of both axes around marks.
-
-    Args:
-        x: from `LEFT` to `RIGHT`.
-        y: from `BOTTOM` to `TOP`.
-        names: of the two axes.
-        label: said in place of the picture.
-        marks: what lies in the frame.
-        name: the id of the picture.
-    """
+    """Draw a frame with ticks and the names of both axes around marks."""
     frame = element("rect", x=LEFT, y=TOP, width=RIGHT - LEFT, height=BOTTOM - TOP, class_="frame")
     lines = [
         element("path", d=f"M{LEFT:g} {y.place(tick):.1f}H{RIGHT:g}", class_="grid")
@@ -100,16 +91,7 @@ def draw_bar(share: float) -> Markup:
 
 
 def draw_histogram(shares: Sequence[float] | np.ndarray, name: str, what: str) -> Markup:
-    """Draw how many genes have which share.
-
-    Args:
-        shares: of tumours, one for each gene; at least one.
-        name: of the horizontal axis.
-        what: the genes are.
-
-    Returns:
-        The chart.
-    """
+    """Draw how many genes have which share."""
     values = np.asarray(shares, dtype=float)
     width = _choose_width(float(values.max()))
     bins = np.arange(0.0, values.max() + width, width)
@@ -223,13 +205,7 @@ def draw_curves(found: dict[int, np.ndarray], name: str | None = None) -> Markup
 
 
 def draw_effects(values: Float[np.ndarray, " output"], most: float, label: str) -> Markup:
-    """Draw one node's effects as a near-square grid, in the order of the outputs.
-
-    Args:
-        values: effects.
-        most: the effect with the full colour.
-        label: said in place of the picture.
-    """
+    """Draw one node's effects as a near-square grid, in the order of the outputs."""
     columns, rows = grid_shape(len(values))
     cell = 10 if len(values) <= 64 else 5
     cells = _draw_cells(values, most, 0, 0, cell)

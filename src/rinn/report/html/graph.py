@@ -69,14 +69,6 @@ def draw_graph(
     An edge's width is its |weight| relative to the largest of its kind, its colour the sign, its
     opacity the frequency. Weaker edges are there too, but not displayed. The nodes bear the ids
     n0, n1 and so on in the order of `found`, the edges e0, e1 and so on.
-
-    Args:
-        graph: what is drawn; edges may have a `kind`, which then decides their look.
-        found: every edge that was found; the graph itself where it is not given.
-        name: the id of the picture; without one, nodes and edges have none either.
-
-    Returns:
-        The picture.
     """
     whole = graph if found is None else found
     layout = layout_info(graph, found)

@@ -61,14 +61,6 @@ class GraphLayout:
 def layout_info(graph: nx.DiGraph, found: nx.DiGraph | None = None) -> GraphLayout:
     """Place the nodes of a graph in columns, with few crossings.
 
-    Args:
-        graph: a latent graph. Of more than 40 inputs or outputs only those with an edge are
-            placed, and of more than 100 several stand in a row.
-        found: every edge that was found, drawn or not; its other nodes are placed below.
-
-    Returns:
-        Places and size of the drawing.
-
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
         >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")

@@ -22,15 +22,6 @@ class Markup(str):
 def element(tag: str, *children: str | None, **attributes: object) -> Markup:
     """Write one element.
 
-    Args:
-        tag: its name.
-        children: markup, or text to escape; None is left out.
-        attributes: `_` in a name stands for `-`, and one at its end is dropped (`class_`); None
-            and False are left out, True stands alone, numbers are rounded to four digits.
-
-    Returns:
-        The element with its children.
-
     Example:
         >>> element("p", "1 < 2", element("b", "!"), class_="note")
         '<p class="note">1 &lt; 2<b>!</b></p>'

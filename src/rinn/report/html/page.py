@@ -45,18 +45,7 @@ SHORT = {
 
 
 def write_report(folder: Path) -> Path:
-    """Write report.html into a finished run folder, in place of an older one.
-
-    Args:
-        folder: with manifest.json, trials.csv, graph.json and weights.safetensors; edges.csv,
-            truth.json, activity.csv, curves.csv, null.json and the manifest's scores may be there.
-
-    Returns:
-        The path of the page.
-
-    Raises:
-        InputError: the folder is not a run's, the run is not complete, or a file is damaged.
-    """
+    """Write report.html into a finished run folder, in place of an older one."""
     contents = load_contents(folder)
     path = folder / REPORT
     replace_file(path, write_page(contents).encode("utf-8", "replace"))

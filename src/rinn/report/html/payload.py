@@ -83,12 +83,7 @@ def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def net_info(net: TrainedNet) -> dict[str, Any]:
-    """Pack the maps of one network: a byte for each cell of the nodes that do something.
-
-    Returns:
-        `about` in words, `most` the effect of full colour, and for each layer how many nodes it
-        has, the numbers of those that do something, and their cells from -127 to 127 in base64.
-    """
+    """Pack the maps of one network: a byte for each cell of the nodes that do something."""
     maps = map_trained(net).hidden
     most = float(np.abs(maps).max())
     layers = []
@@ -102,10 +97,6 @@ def net_info(net: TrainedNet) -> dict[str, Any]:
 
 def activity_info(values: np.ndarray) -> dict[str, Any]:
     """Sum up a latent's activity over the samples.
-
-    Returns:
-        `bins` count the samples in equal steps from `low` to `high`; `quantiles` are those at 5,
-        25, 50, 75 and 95 %.
 
     Example:
         >>> about = activity_info(np.array([0.0, 0.0, 1.0, 2.0]))

@@ -39,14 +39,6 @@ def compare_info(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
     matches a true one stands for both, under its own name; latents of the truth that none matches
     bear theirs.
 
-    Args:
-        found: the graph to judge; it is not changed.
-        truth: the true graph; it is not changed.
-
-    Returns:
-        A new graph. `kind` of an edge or a latent is right, missed, extra, or unjudged where an
-        input or output is not in the truth.
-
     Example:
         >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}

@@ -70,16 +70,6 @@ def evolve_segment(
 
     What becomes of a population depends on its traits and the samples only: not on the other
     populations, nor on how its generations are cut into segments.
-
-    Args:
-        program: what is compiled.
-        populations: leaves are [set, ...]; they are used up.
-        traits: leaves are [set, ...].
-        samples: what fitness is measured on.
-        generations: how many.
-
-    Returns:
-        The populations after them.
     """
     sizes = (samples.x.shape[0], samples.y.shape[0])
 

@@ -57,14 +57,6 @@ def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
     around the mean is added, which no network changes. With binary inputs this leaves half of the
     work or less.
 
-    Args:
-        x: inputs, samples last.
-        y: outputs, samples last.
-        loss: mse or bce.
-
-    Returns:
-        The groups as samples.
-
     Example:
         >>> x, y = np.array([[0.0, 1.0, 0.0]]), np.array([[1.0, 5.0, 3.0]])
         >>> found = group_samples(x, y, "mse")

@@ -77,19 +77,6 @@ def make_traits(
 ) -> EvolutionTraits:
     """Turn the settings of some populations into numbers.
 
-    Args:
-        program: what is compiled; its `mutations` must not be less than any population needs.
-        inputs: number of inputs.
-        outputs: number of outputs.
-        elite_ratio: of each population, the share that mates; two individuals at the least.
-        mutation_rate: the share of genes that mutates in each child; one at the least.
-        l1: the price of a mean |weight| of one.
-        legal: even or uneven, see `LEGAL`.
-        seed: decides all that is random in a population.
-
-    Returns:
-        Traits whose leaves are [set, ...].
-
     Example:
         >>> program = EvolutionProgram("mse", "relu", 8, 8, 201, mutations=10)
         >>> settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [12.5]}

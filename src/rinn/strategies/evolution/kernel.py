@@ -95,20 +95,7 @@ def measure_costs(
     activation: str,
     interpret: bool = False,
 ) -> Float[Array, "program slot"]:
-    """Compute each network's loss: summed over outputs, weighted by `share` over samples.
-
-    Args:
-        packed: the networks.
-        x: inputs.
-        y: outputs.
-        share: the weight of each sample.
-        loss: mse or bce.
-        activation: relu, sigmoid, tanh or softplus.
-        interpret: run without a GPU, slowly, to see that the numbers are right.
-
-    Returns:
-        The losses; products are computed in TF32, in which every legal weight is exact.
-    """
+    """Compute each network's loss: summed over outputs, weighted by `share` over samples."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton as plgpu
 

@@ -37,16 +37,7 @@ SEGMENT_GENERATIONS = defaultdict(lambda: 500, cpu=100)
 
 
 def plan_populations(trials: Sequence[Trial], problem: Problem, platform: str) -> list[Cohort]:
-    """Divide trials into cohorts: few populations for each core, all of them for a GPU.
-
-    Args:
-        trials: the search.
-        problem: its data.
-        platform: cpu or gpu.
-
-    Returns:
-        Cohorts in the order in which they should run; a plan depends on nothing but the arguments.
-    """
+    """Divide trials into cohorts: few populations for each core, all of them for a GPU."""
     groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
         net = settings_of(trial)

@@ -32,15 +32,6 @@ class Network:
     ) -> Bool[np.ndarray, "source target"]:
         """Find from where to where there is a way of at most so many steps.
 
-        Args:
-            sources: names of the network.
-            targets: names of the network.
-            steps: the most edges of a way; none is needed from a name to itself.
-            directed: follow edges from source to target alone.
-
-        Returns:
-            Whether there is a way.
-
         Example:
             >>> place = {"a": 0, "b": 1, "c": 2}
             >>> chain = Network(("a", "b", "c"), np.array([0, 1]), np.array([1, 2]), place)
@@ -76,15 +67,6 @@ def load_sif(path: str | os.PathLike[str]) -> Network:
     alone. Fields are separated by tabs where the line has any, else by spaces. In the extended
     form, whose first line begins with PARTICIPANT_A, the third column is the only other name, and
     what follows an empty line is a table of the names and is passed over.
-
-    Args:
-        path: the file.
-
-    Returns:
-        The network; what the relations mean is not looked at.
-
-    Raises:
-        InputError: the file cannot be read, a line has two fields, or there is no edge.
 
     Example:
         >>> import pathlib, tempfile

@@ -33,17 +33,6 @@ def resolve(knowledge: Knowledge, data: Data) -> Resolved:
     that were left out as constant are passed over. What the statements say of a pair counts before
     what the network says.
 
-    Args:
-        knowledge: as it was written.
-        data: the two tables.
-
-    Returns:
-        The prior, in the order of the inputs and outputs.
-
-    Raises:
-        InputError: a name is unknown, two statements contradict each other, or no name of the sets
-            or of the network is an input or output.
-
     Example:
         >>> data = Data(np.eye(2), np.eye(2), ("a", "b"), ("c", "d"))
         >>> known = Knowledge(statements=(Statement("mustnot", "b", "c"),))

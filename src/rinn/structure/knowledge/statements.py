@@ -58,15 +58,6 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
     and note. Empty lines and lines that begin with # are passed over. A JSON file holds a list of
     objects with the same names, by itself or under "statements".
 
-    Args:
-        path: the file; it may be gzip.
-
-    Returns:
-        The statements in their order. Whether the names exist is not known here.
-
-    Raises:
-        InputError: the file cannot be read, or a statement is not one; its line is named.
-
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "prior.csv"
