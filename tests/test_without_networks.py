@@ -155,7 +155,8 @@ def test_nothing_is_trained_on_permuted_outputs_where_effects_are_clear():
     data = small_data()
     null = fit_null(data, RunSettings(bootstraps=2), CPU, 1, fit=fit)
     assert asked == ["regression", "regression"]
-    again = fit_null(data, RunSettings(bootstraps=2), CPU, 1, done=[*null.permuted, null.decoyed])
+    done = [*null.permuted, null.decoyed]
+    again = fit_null(data, RunSettings(bootstraps=2), CPU, 1, fit=fit, done=done)
     assert again == null
 
 

@@ -44,6 +44,7 @@ def test_nothing_is_left_where_rows_are_permuted():
         assert (column[there] != all_of_them[there]).mean() > 0.3
 
 
+@pytest.mark.slow
 def test_a_case_is_measured_once_and_shown(tmp_path):
     settings = RunSettings(trials=2, epochs=1)
     task = functools.partial(bench.measure, settings=settings, device="cpu")

@@ -54,6 +54,7 @@ def test_shuffled_knowledge_says_as_much_of_the_same_pairs(true):
     assert not any((true[a] == true[b]).all() for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_effects_and_records_are_kept(monkeypatch, tmp_path):
     simulation = make_dataset("or", samples=300, seed=7)
     effects = estimate_effects(make_problem(as_data(simulation.x, simulation.y)))

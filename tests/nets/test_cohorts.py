@@ -42,7 +42,7 @@ def test_batched_equals_one_at_a_time(binary):
     assert_same(together, alone, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["redundant", "plain"])
+@pytest.mark.parametrize("kind", ["redundant", pytest.param("plain", marks=pytest.mark.slow)])
 def test_padding_and_shared_ticks_change_nothing(kind):
     """The GPU's one wide cohort and the CPU's cohorts of one shape train the same networks."""
     problem, trials = small_problem(), make_trials(settings=6, kind=kind)

@@ -10,7 +10,11 @@ def run_small(strategy, folder, trials=4):
     return run_cell(*words, samples=150, trials=trials)
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+SLOW = ("esc", "dbn")
+EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in STRATEGIES]
+
+
+@pytest.mark.parametrize("strategy", EACH)
 def test_a_cell_of_every_strategy(strategy, tmp_path):
     cell = run_small(strategy, tmp_path)
     assert (cell.dataset, cell.strategy, cell.seed, cell.samples) == ("or", strategy, 0, 150)

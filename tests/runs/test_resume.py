@@ -201,6 +201,7 @@ def fit_small(data, out):
     )
 
 
+@pytest.mark.slow
 def test_killed_at_any_write(small, tmp_path, monkeypatch):
     """The process ends at its first write; another at its second; and so on to the last."""
     data, expected = small

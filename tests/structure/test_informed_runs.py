@@ -181,6 +181,7 @@ def test_chance_is_counted_by_kind():
     assert "owed" not in NullRound(0, 0, 4, (0.5,), 1, 4, 0).to_json()
 
 
+@pytest.mark.slow
 def test_the_null_knows_what_the_search_knows():
     """Where all outputs of an input are ordered, permuted tables have them too: owed, not found."""
     rng = np.random.default_rng(0)

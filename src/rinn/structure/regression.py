@@ -55,7 +55,7 @@ def estimate_moments(
         >>> x, noise = rng.normal(size=(900, 2)), rng.normal(size=(900, 1))
         >>> sample = Sample(x, x[:, :1] + noise, None, 0, ((0,), (1,)))
         >>> estimate_moments(sample).z.round(0)
-        array([[28.],
+        array([[27.],
                [ 1.]])
     """
     weight = np.ones(len(sample.x)) if weights is None else weights
@@ -127,14 +127,16 @@ def _find_unevenness(
 ) -> Float[np.ndarray, " column"]:
     """How much larger the errors of each column's effects are than under even noise.
 
-    Squared residuals of rows with leverage h are divided by (1 - h)^2 (HC3: MacKinnon, White 1985).
+    Squared residuals of rows with leverage h are divided by (1 - h)^d, where d is h in units of its
+    mean, from 1 (HC2) to 2 (HC3: MacKinnon, White 1985; in the manner of HC4: Cribari-Neto 2004).
     """
     share = readers**2 * weight[:, None]
     share = share / np.maximum(share.sum(axis=0), 1e-300)
     left = np.maximum(1 - leverage, 0.1)[:, None]
     squares = residual**2 / left
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
-    found = np.sqrt(share.T @ (squares / left / mean))  # [column, output]
+    more = np.clip(leverage / max(float(leverage.mean()), 1e-300) - 1, 0, 1)[:, None]
+    found = np.sqrt(share.T @ (squares / left**more / mean))  # [column, output]
     found = np.where(mean > 1e-24, found, 1.0)  # an output that is constant has no noise
     return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
 

@@ -31,6 +31,7 @@ def test_cases_are_those_of_development():
     assert {case.suite for case in cases} == {"ablation"}
 
 
+@pytest.mark.slow
 def test_a_case_has_six_graphs(tmp_path, capsys):
     out = tmp_path / "cases.jsonl"
     bench.main([*WORDS.split(), str(out)])
