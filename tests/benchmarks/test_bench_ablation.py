@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import bench_ablation as bench
 from bench_recovery import append_record, load_records
 
-PAGE = Path(__file__).parents[1] / "docs" / "method.md"
+PAGE = Path(__file__).parents[2] / "docs" / "method.md"
 WORDS = "--data or --sizes 250 --seeds 100 --trials 16 --epochs 2 --device cpu --out"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import bench_hepatocytes as bench
 
 NAMES = [*bench.INPUTS.values(), *bench.OUTPUTS.values()]

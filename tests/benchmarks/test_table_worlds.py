@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from test_bench_recovery import make_record
 
 import table_worlds as tables
 from bench_recovery import WORLDS, Case
 
-PAGE = Path(__file__).parents[1] / "docs" / "worlds.md"
+PAGE = Path(__file__).parents[2] / "docs" / "worlds.md"
 
 
 def make_case(suite, seed, f1, strategy="rinn"):
