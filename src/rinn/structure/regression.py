@@ -135,7 +135,8 @@ def _find_unevenness(
     left = np.maximum(1 - leverage, 0.1)[:, None]
     squares = residual**2 / left
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
-    more = np.clip(leverage / max(float(leverage.mean()), 1e-300) - 1, 0, 1)[:, None]
+    usual = max(float(np.average(leverage, weights=weight)), 1e-300)
+    more = np.clip(leverage / usual - 1, 0, 1)[:, None]
     found = np.sqrt(share.T @ (squares / left**more / mean))  # [column, output]
     found = np.where(mean > 1e-24, found, 1.0)  # an output that is constant has no noise
     return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
