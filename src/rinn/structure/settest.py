@@ -12,6 +12,7 @@ from scipy.special import gammaln
 
 from rinn.data.adjustment import project
 from rinn.data.problem import Problem
+from rinn.structure.constants import SAMPLES_PER_INPUT
 
 PERMUTATIONS = 1000
 BATCH = 250  # permutations at a time
@@ -19,7 +20,6 @@ MAX_KEPT = 20_000_000  # places of samples: orders of more are drawn again for e
 STREAM = 31
 SMALLEST = 1e-300
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
-SAMPLES_PER_INPUT = 3  # with fewer, inputs are not held fixed for one another
 MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
 RCOND = 1e-9  # below it inputs count as collinear
 
