@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum, unique
 from numbers import Integral, Real
 from typing import Any
 
@@ -33,6 +34,32 @@ MOST = 2**32 - 1  # of every whole number; a seed of NumPy or scikit-learn is no
 MAX_TRIALS, MAX_EPOCHS, MAX_ROUNDS = 100_000, 10_000_000, 10_000
 
 MAX_SAMPLES = 1_000_000
+
+
+@unique
+class Stream(IntEnum):
+    """The streams of random numbers: each generator is made from a seed and one of these.
+
+    NumPy takes `[seed, 29]` and `[seed, 29, 0]` for the same: a further number in the list does not
+    tell two uses apart, so each use has its own stream.
+    """
+
+    RINN_TRIALS = 3
+    DNN_TRIALS = 5
+    SPLITS = 7
+    DBN_TRIALS = 9
+    WEIGHTS = 11  # of a network before training
+    BATCHES = 13
+    REFIT_STARTS = 17
+    REFIT_BATCHES = 19
+    SLOPE_ROWS = 23  # samples over which the slopes of the networks are averaged
+    BOOTSTRAPS = 29
+    UNSEEDED = 31  # [31, inputs, outputs]: starts of the graph search; [samples, 31]: the set test
+    OUTPUT_EDGES = 47
+    NULL_ROUNDS = 53
+    ESC_TRIALS = 59
+    DBN_WEIGHTS = 61
+    DBN_BATCHES = 67
 
 
 @dataclass(frozen=True)

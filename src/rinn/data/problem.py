@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE
+from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE, Stream
 from rinn.data.adjustment import Adjustment, fit_adjustment
 from rinn.data.kinds import find_kinds
 from rinn.data.likelihoods import NUMBER, Likelihood, make_likelihood
@@ -87,7 +87,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         ('mse', [75, 75], 10)
     """
     kinds = find_kinds(data, loss)
-    order = np.random.default_rng([seed, 7]).permutation(len(data.x))
+    order = np.random.default_rng([seed, Stream.SPLITS]).permutation(len(data.x))
     n_test = round(TEST_SHARE * len(order))
     test, rest = np.sort(order[:n_test]), order[n_test:]
     numbers = np.array([kind == NUMBER for kind in kinds])

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from rinn.config import NetSettings, Trial
+from rinn.config import NetSettings, Stream, Trial
 from rinn.data.problem import Problem, weigh_known
 from rinn.nets.curves import NO_CURVE, add_segment, read_curves
 from rinn.nets.redundant import Weights, draw_weights
@@ -251,7 +251,7 @@ class Trainer:
         shape = len(self.problem.x), len(self.problem.y)
         return [
             draw_weights(
-                np.random.default_rng([net.seed, 11]),
+                np.random.default_rng([net.seed, Stream.WEIGHTS]),
                 net.initialiser,
                 net.layers,
                 net.width,
@@ -268,7 +268,7 @@ class Trainer:
         order = np.empty((self.epochs, len(train), used), np.int32)
         for e in range(self.epochs):
             for s, split in enumerate(self.splits):
-                rng = np.random.default_rng([self.seed, 13, split, epoch + e])
+                rng = np.random.default_rng([self.seed, Stream.BATCHES, split, epoch + e])
                 order[e, s] = rng.permutation(train[s])[:used]
         return jax.device_put(order, self.device)
 

@@ -12,6 +12,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
+from rinn.config import Stream
 from rinn.data.likelihoods import Units
 from rinn.data.problem import Problem, weigh_known
 from rinn.nets.training import measure_losses
@@ -58,7 +59,7 @@ def refit_models(
         seen = x[:, split.train]
         guess = fit_quadratics(parents, seen, left[s][:, split.train], inputs, outputs)
         for r in range(len(PULLS)):
-            rng = np.random.default_rng([seed, 17, s, r])
+            rng = np.random.default_rng([seed, Stream.REFIT_STARTS, s, r])
             starts.append(standardise(add_curves(rng, guess), seen))
     shape = len(problem.splits), len(PULLS)
     packed = [pack(layout, model) for model in starts]
@@ -110,7 +111,7 @@ def _order_samples(problem: Problem, seed: int) -> Int[np.ndarray, "step split s
     size = min(BATCH, *(len(split.train) for split in problem.splits))
     columns = []
     for number, split in enumerate(problem.splits):
-        rng = np.random.default_rng([seed, 19, number])
+        rng = np.random.default_rng([seed, Stream.REFIT_BATCHES, number])
         rounds = -(-STEPS * size // len(split.train))
         rows = np.concatenate([rng.permutation(split.train) for _ in range(rounds)])
         columns.append(rows[: STEPS * size].reshape(STEPS, size))

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from rinn.config import Stream
 from rinn.nets.redundant import Weights
 
 MOMENTUM = (0.5, 0.9)  # at first, and after SWITCH epochs
@@ -123,7 +124,7 @@ def pretrain(
 
 def _draw_start(seed: int, sizes: Sequence[int], width: int, outputs: int) -> Start:
     """Draw small weights, and the word from which each hidden node makes its draws."""
-    rng = np.random.default_rng([seed, 17])
+    rng = np.random.default_rng([seed, Stream.DBN_WEIGHTS])
     layers = len(sizes)
     first = np.zeros((width, outputs), np.float32)
     rest = np.zeros((layers - 1, width, width), np.float32)
@@ -141,7 +142,8 @@ def _plan_steps(samples: int, epochs: int, batch: int, momentum: tuple[float, fl
     used = samples // batch * batch
     order = np.empty((epochs, used), np.int32)
     for epoch in range(epochs):
-        order[epoch] = np.random.default_rng([epoch, 19]).permutation(samples)[:used]
+        rng = np.random.default_rng([epoch, Stream.DBN_BATCHES])
+        order[epoch] = rng.permutation(samples)[:used]
     rates = np.where(np.arange(epochs) < SWITCH, *momentum).astype(np.float32)
     uses = order.reshape(-1, batch)  # [step, sample]
     return Plan(np.arange(len(uses), dtype=np.uint32), uses, np.repeat(rates, used // batch))

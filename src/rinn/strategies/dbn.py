@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from rinn.config import NetSettings, RunSettings, Trial
+from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large, see_outputs
 from rinn.nets.cohorts import Trainer, plan_cohorts
 from rinn.nets.redundant import Weights
@@ -71,7 +71,7 @@ BELIEF = Engine(plan_cohorts, BeliefTrainer)
 
 def plan_dbn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks of a DBN search, each setting on both splits."""
-    rng = np.random.default_rng([settings.seed, 9])
+    rng = np.random.default_rng([settings.seed, Stream.DBN_TRIALS])
     is_paper = settings.budget == "paper"
     sets = count_sets(settings, DEFAULT_SETS)
     if is_paper:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rinn.config import NetSettings, RunSettings, Trial
+from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large
 from rinn.strategies.planning import (
     DEFAULT_SETS,
@@ -24,7 +24,7 @@ PAPER_RANDOM_SETS = 332
 
 def plan_dnn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks of a DNN search, each setting on both splits."""
-    rng = np.random.default_rng([settings.seed, 5])
+    rng = np.random.default_rng([settings.seed, Stream.DNN_TRIALS])
     if settings.budget == "paper":
         return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)
     sets = range(count_sets(settings, DEFAULT_SETS))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rinn.config import EvolutionSettings, RunSettings, Trial
+from rinn.config import EvolutionSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem
 from rinn.nets.search import Engine
 from rinn.strategies.evolution.populations import Evolver, plan_populations
@@ -24,7 +24,7 @@ EVOLUTION = Engine(plan_populations, Evolver)
 
 def plan_esc(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the populations of an ES-C search, each on the first split."""
-    rng = np.random.default_rng([settings.seed, 17])
+    rng = np.random.default_rng([settings.seed, Stream.ESC_TRIALS])
     if settings.budget == "paper":
         return make_trials([_draw(rng) for _ in range(PAPER_SETS)], settings, splits=1)
     sets = count_sets(settings, DEFAULT_SETS, splits=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rinn.config import NetSettings, RunSettings, Trial
+from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large
 from rinn.strategies.planning import (
     DEFAULT_SETS,
@@ -24,7 +24,7 @@ LARGE_WIDTH = 24  # of the default budget, for large problems
 
 def plan_rinn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks of a RINN search, each setting on both splits."""
-    rng = np.random.default_rng([settings.seed, 3])
+    rng = np.random.default_rng([settings.seed, Stream.RINN_TRIALS])
     if settings.budget == "paper":
         return make_trials(fit_rates(_paper_nets(rng, problem), problem), settings)
     sets = count_sets(settings, DEFAULT_SETS)

@@ -17,6 +17,7 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
+from rinn.config import Stream
 from rinn.graphs.basics import name_latents
 from rinn.structure import constants as c
 from rinn.structure.alternatives import find_alternatives
@@ -29,7 +30,6 @@ from rinn.structure.score import Misfit
 from rinn.structure.search import Search, find_penalty, find_structure
 from rinn.structure.vote import LatentGraph
 
-STREAM = 29
 MIN_CANDIDATE = 0.1  # of resamples: what fewer find is not listed
 MAX_CANDIDATES = 30  # latents that are listed and not reported
 
@@ -142,7 +142,7 @@ def _read_resamples(
 
 
 def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
-    rng = np.random.default_rng(np.random.SeedSequence([seed, STREAM, 1]))
+    rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, 1])
     samples = len(effects.sample.x)
     for _ in range(count):
         weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)

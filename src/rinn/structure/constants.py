@@ -36,7 +36,6 @@ MAX_REPEATS = 2
 # Of the graphs found these go on to the covariance: so many, and no more penalties behind the best.
 MAX_FINISHED = 2
 MAX_BEHIND = 3.0
-START_STREAM = 31
 MIN_LINK = 5.0  # standard errors of a residual correlation of outputs that share noise
 SWEEPS = 6  # over all moves; development graphs need two to four
 # With more inputs than MANY_INPUTS those without a clear effect are left out; moves are tried once.

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float
 
-from rinn.config import MIN_NETWORKS, RunSettings
+from rinn.config import MIN_NETWORKS, RunSettings, Stream
 from rinn.data.adjustment import find_basis
 from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
 from rinn.nets.cohorts import TrainedNet
@@ -255,7 +255,7 @@ def _move(
 ) -> Float[np.ndarray, "input output"]:
     """The average slope of the mean network along each input, over several of its values."""
     seen = np.sort(problem.seen)
-    rows = np.random.default_rng([len(seen), 23]).permutation(seen)[:ROWS]
+    rows = np.random.default_rng([len(seen), Stream.SLOPE_ROWS]).permutation(seen)[:ROWS]
     x = problem.x[:, rows]
     slopes = np.zeros((len(x), len(problem.y)))
     step = max(1, BLOCK // (LEVELS * x.size))

@@ -17,7 +17,7 @@ import jax
 import networkx as nx
 import numpy as np
 
-from rinn.config import RunSettings, check_number
+from rinn.config import RunSettings, Stream, check_number
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
@@ -33,7 +33,6 @@ from rinn.structure.vote import LatentGraph
 NETWORKS = 32
 MAX_DECOYS = 50
 
-_STREAM = 29  # of random numbers, apart from those that split samples and draw settings
 
 Report = Callable[[Sequence[TrainedNet], float], None]
 
@@ -216,7 +215,7 @@ def _check_done(found: NullRound, settings: RunSettings) -> None:
 
 def _open_stream(settings: RunSettings, number: int) -> tuple[int, np.random.Generator]:
     """The seed of a round's search, and what changes its data."""
-    rng = np.random.default_rng([settings.seed, _STREAM, number - DECOY_ROUND])
+    rng = np.random.default_rng([settings.seed, Stream.NULL_ROUNDS, number - DECOY_ROUND])
     return int(rng.integers(2**31)), rng
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import optimize, stats
 
+from rinn.config import Stream
 from rinn.graphs.basics import by_role, name_latents
 from rinn.structure.outputs import (
     CLEAR,
@@ -42,7 +43,6 @@ from rinn.structure.vote import LatentGraph
 # 54 without any, where one graph got some.
 MAX_SHARE = 0.3
 LEVEL = 0.05  # of that upper end
-STREAM = 31
 SUPPORT = "effects"  # what pays for these edges
 
 Edge = tuple[str, str]
@@ -255,7 +255,7 @@ def _count_resamples(
     columns: _Columns, pairs: Collection[Pair], count: int, seed: int
 ) -> dict[Pair, float]:
     """The share of resamples in which each pair passes; 1 without resamples."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, STREAM]))
+    rng = np.random.default_rng([seed, Stream.OUTPUT_EDGES])
     samples = len(columns.sample.x)
     found = dict.fromkeys(pairs, 0)
     for _ in range(count):

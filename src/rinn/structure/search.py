@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rinn.config import Stream
 from rinn.structure import constants as c
 from rinn.structure.candidates import find_groups, propose_inserts, propose_merges, propose_splits
 from rinn.structure.moves import (
@@ -139,7 +140,7 @@ def _find_starts(search: Search, count: int, sweeps: int) -> Iterator[Scored]:
 
 def _perturb(moments: Moments, count: int) -> Iterable[Moments]:
     """Moments whose effects are drawn from their sampling distribution: other starts."""
-    rng = np.random.default_rng(np.random.SeedSequence([c.START_STREAM, *moments.effects.shape]))
+    rng = np.random.default_rng([Stream.UNSEEDED, *moments.effects.shape])
     spread = np.linalg.pinv(moments.inputs, rcond=1e-9, hermitian=True) / moments.samples
     values, vectors = np.linalg.eigh(spread)
     above = vectors * np.sqrt(np.maximum(values, 0.0))

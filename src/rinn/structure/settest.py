@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from scipy import stats
 from scipy.special import gammaln
 
+from rinn.config import Stream
 from rinn.data.adjustment import project
 from rinn.data.problem import Problem
 from rinn.structure.constants import SAMPLES_PER_INPUT
@@ -17,7 +18,6 @@ from rinn.structure.constants import SAMPLES_PER_INPUT
 PERMUTATIONS = 1000
 BATCH = 250  # permutations at a time
 MAX_KEPT = 20_000_000  # places of samples: orders of more are drawn again for each input
-STREAM = 31
 SMALLEST = 1e-300
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
 MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
@@ -98,7 +98,7 @@ class SetTest:
         samples = self._x.shape[1]
         if self._orders:
             return self._orders
-        rng = np.random.default_rng([samples, STREAM])
+        rng = np.random.default_rng([samples, Stream.UNSEEDED])
         plain = np.arange(samples, dtype=np.int32)[None].repeat(BATCH, axis=0)
         orders = (rng.permuted(plain, axis=1) for _ in range(PERMUTATIONS // BATCH))
         if PERMUTATIONS * samples > MAX_KEPT:
@@ -109,7 +109,7 @@ class SetTest:
     def _draw_normal(self) -> Float[np.ndarray, "permutation output"]:
         """What `_permute` gives of an input with many carriers: normal correlations."""
         outputs, samples = self._y.shape
-        rng = np.random.default_rng([samples, STREAM])
+        rng = np.random.default_rng([samples, Stream.UNSEEDED])
         if outputs > samples:
             return (rng.standard_normal((PERMUTATIONS, samples)) @ self._y.T / samples) ** 2
         values, vectors = np.linalg.eigh(self._y @ self._y.T / samples)
