@@ -32,7 +32,7 @@ from rinn.nets.search import Saver, run_search
 from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
 from rinn.refit.plain import compare_regression
 from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
-from rinn.strategies import find_strategy, plan_trials
+from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_needless
@@ -137,10 +137,9 @@ def fit_data(
 
 def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
     """Raise InputError where there is prior knowledge and the strategy cannot use it."""
-    strategy = find_strategy(settings)
-    if knowledge and (not isinstance(strategy, Networks) or strategy.autoencoder):
+    if knowledge and not find_strategy(settings).takes_prior:
         raise InputError(
-            f"strategy must be rinn, dnn or esc for prior knowledge to act on, got "
+            f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
             f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
             f"prior out"
         )
@@ -154,32 +153,29 @@ def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
 def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     """What a run will train, and on what; no trials where no network is needed."""
     strategy = find_strategy(settings)
-    takes = isinstance(strategy, Networks) and strategy.takes_all
-    if data.covariates is not None and not takes:
+    if data.covariates is not None and not strategy.takes_covariates:
         raise InputError(
-            f"covariates must come with the strategy rinn or dnn, whose networks can take them "
-            f"into account, but the strategy is {settings.strategy!r}; leave them out, or choose "
-            f"rinn"
+            f"covariates must come with the strategy {list_strategies('takes_covariates')}, whose "
+            f"networks can take them into account, but the strategy is {settings.strategy!r}; "
+            f"leave them out, or choose rinn"
         )
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     _check_outputs(problem, strategy, settings)
     trials = plan_trials(settings, problem)
     if find_needless(problem, settings):
         trials = []
-    return strategy.sees(problem) if isinstance(strategy, Networks) else problem, trials
+    return strategy.select_inputs(problem) if isinstance(strategy, Networks) else problem, trials
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
     """Raise InputError where the outputs are none that the strategy can take."""
-    if isinstance(strategy, Networks) and strategy.takes_all:
-        return
-    if problem.known is not None:
+    if problem.known is not None and not strategy.takes_missing:
         raise InputError(
             f"Y must have no missing values for the strategy {settings.strategy!r}, but lacks "
-            f"{int((~problem.known).sum())} of {problem.known.size}; choose rinn or dnn, or fill "
-            f"them in"
+            f"{int((~problem.known).sum())} of {problem.known.size}; choose "
+            f"{list_strategies('takes_missing')}, or fill them in"
         )
-    if problem.loss == MIXED and isinstance(strategy, Networks):
+    if problem.loss == MIXED and not strategy.takes_mixed:
         raise InputError(
             f"Y must be all 0/1 or all numbers for the strategy {settings.strategy!r}, but is "
             f"mixed or counted; choose rinn or dnn, or pass --loss mse"

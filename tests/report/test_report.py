@@ -171,7 +171,7 @@ def test_a_run_without_networks(made, tmp_path):
     page = fit_as("dm", made, tmp_path)
     assert "Which graph was chosen" in page.headings
     assert "Which networks were kept" not in page.headings
-    assert "Detect MIMIC tried 12 pairs of significance levels" in page.words
+    assert "Detect MIMIC tried a grid of significance levels (pairs: 12)" in page.words
     assert "nothing says how well the graph would predict" in page.words
     assert page.words.count("chosen") >= 2
     assert "acts on effects on the outputs" not in page.words

@@ -24,8 +24,8 @@ from rinn.strategies.base import Networks
 
 NETWORKS = [name for name, strategy in STRATEGIES.items() if isinstance(strategy, Networks)]
 OTHERS = [name for name in STRATEGIES if name not in NETWORKS]
-ESTIMATORS = {name: getattr(rinn, name.upper()) for name in STRATEGIES if name != "regression"}
-ESTIMATORS["regression"] = rinn.Regression
+AUTOENCODERS = [name for name in NETWORKS if STRATEGIES[name].is_autoencoder]
+ESTIMATORS = (rinn.RINN, rinn.DNN, rinn.DBN, rinn.ESC, rinn.DM, rinn.Regression)
 
 
 def make_small(strategy):
@@ -124,7 +124,7 @@ def test_networks_are_measured_alike(strategy):
         assert net.epochs <= 3
     assert len(fit.test.error) == len(fit.kept)
     assert len(fit.test_of_ten.error) == len(fit.ten)
-    assert (fit.refit is None) == (fit.comparison is None) == (strategy == "dbn")
+    assert (fit.refit is None) == (fit.comparison is None) == (strategy in AUTOENCODERS)
 
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
@@ -148,7 +148,7 @@ def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path)
     load_graph(out / "graph.json")
     scores = score_path(out, truth)
     assert scores == manifest["scores"]
-    assert (scores["paper"]["input"] is None) == (strategy == "dbn")
+    assert (scores["paper"]["input"] is None) == (strategy in AUTOENCODERS)
     assert (manifest["test"] is None) == (strategy in OTHERS)
     page = (out / "report.html").read_text()
     assert "How to read this page" in page
@@ -157,7 +157,7 @@ def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path)
     assert (out / "manifest.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("strategy", [*NETWORKS, "regression"])
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "dm"])
 def test_alphas_belong_to_dm(strategy):
     with pytest.raises(InputError, match="alpha_pc must be given with the strategy dm only"):
         find_strategy(RunSettings(strategy=strategy, alpha_pc=0.01))
@@ -169,17 +169,18 @@ def test_strategy_without_networks_trains_nothing(strategy):
         fit_data(small_data(), RunSettings(strategy=strategy, epochs=3), ())
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
-def test_every_strategy_has_an_estimator(strategy):
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_estimators_fit_by_their_strategy(estimator):
+    strategy = estimator.__name__.lower()
     data = make_dataset("or", samples=200)
     small = make_small(strategy) | ({"device": "cpu"} if strategy in NETWORKS else {})
-    model = ESTIMATORS[strategy](**small)
+    model = estimator(**small)
     assert model.get_params().items() >= small.items()
     assert model.fit(data.x, data.y) is model
     assert tuple(by_role(model.graph_, "input")) == tuple(data.x.columns)
     assert model.latents_ == by_role(model.graph_, "latent")
     assert model.trials_["kept"].any()
-    if strategy in ("dbn", *OTHERS):
+    if strategy in (*AUTOENCODERS, *OTHERS):
         for ask in (model.predict, model.transform):
             with pytest.raises(InputError, match="must be asked of RINN, DNN or ESC"):
                 ask(data.x)

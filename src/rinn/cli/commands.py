@@ -10,7 +10,7 @@ import typer
 
 from rinn.cli.check import ListFormats, check, export, report, score
 from rinn.cli.draw import ListFigures, draw
-from rinn.cli.fit import demo, fit, reproduce
+from rinn.cli.fit import ListStrategies, demo, fit, reproduce
 from rinn.cli.prepare import prepare
 from rinn.cli.simulate import simulate
 from rinn.cli.tci import tci
@@ -26,7 +26,7 @@ app = typer.Typer(
 
 app.command()(simulate)
 app.command()(prepare)
-app.command()(fit)
+app.command(cls=ListStrategies)(fit)
 app.command()(score)
 app.command()(check)
 app.command(cls=ListFormats)(export)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from rinn.cli.options import (
     Covariates,
@@ -28,6 +29,17 @@ from rinn.errors import TrainingError
 from rinn.runs.terminal import Terminal
 
 
+class ListStrategies(TyperCommand):
+    """A command whose help ends with the strategies, read when the help is asked for."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the strategies below the options."""
+        from rinn.strategies import STRATEGIES
+
+        with formatter.section("Strategies"):
+            formatter.write_dl([(name, strategy.title) for name, strategy in STRATEGIES.items()])
+
+
 def fit(
     context: typer.Context,
     x: Annotated[
@@ -39,7 +51,7 @@ def fit(
     ],
     out: Annotated[Path, typer.Option(help="Run folder; the same command again resumes it.")],
     strategy: Annotated[
-        str, typer.Option(help="How to look for the graph: rinn, dnn, dbn, esc, dm or regression.")
+        str, typer.Option(help="How to look for the graph; the strategies are below.")
     ] = "rinn",
     budget: Annotated[
         str, typer.Option(help="default (two cores, minutes) or paper (the paper's size, a GPU).")

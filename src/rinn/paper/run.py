@@ -127,7 +127,7 @@ def _score_detection(
         networks=0,
         hidden=_alone(hidden),
         input=_alone(inputs),
-        chosen={name: float(chosen[name]) for name in ("alpha_pc", "alpha_sober")},
+        chosen={name: float(chosen[name]) for name in strategy.options},
     )
 
 

@@ -30,6 +30,8 @@ from rinn.runs.folder import (
     read_columns,
 )
 from rinn.runs.names import GeneSetName, read_names
+from rinn.strategies import STRATEGIES
+from rinn.strategies.base import Strategy
 from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
 
 EFFECTS = "effects.csv"
@@ -90,6 +92,11 @@ class Contents:
     curves: pd.DataFrame | None = None
     null: Null | None = None
     names: Mapping[str, tuple[GeneSetName, ...]] | None = None
+
+    @property
+    def strategy(self) -> Strategy:
+        """What the graph was looked for with."""
+        return STRATEGIES[self.manifest["settings"]["strategy"]]
 
     @property
     def is_measured(self) -> bool:

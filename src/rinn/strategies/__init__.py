@@ -5,51 +5,59 @@ from __future__ import annotations
 from rinn.config import RunSettings, Trial
 from rinn.data.problem import Problem
 from rinn.errors import InputError, suggest
-from rinn.strategies.base import Detected, Detection, Networks, Strategy
-from rinn.strategies.dbn import BELIEF, plan_dbn
-from rinn.strategies.dm import detect_dm
-from rinn.strategies.dnn import plan_dnn
-from rinn.strategies.esc import EVOLUTION, plan_esc
-from rinn.strategies.regression import detect_regression
-from rinn.strategies.rinn import plan_rinn
-
-__all__ = [
-    "STRATEGIES",
-    "Detected",
-    "Detection",
-    "Networks",
-    "Strategy",
-    "find_strategy",
-    "plan_trials",
-]
+from rinn.strategies.base import Detection, Networks, Strategy
+from rinn.strategies.dbn import DBN
+from rinn.strategies.dm import DM
+from rinn.strategies.dnn import DNN
+from rinn.strategies.esc import ESC
+from rinn.strategies.regression import REGRESSION
+from rinn.strategies.rinn import RINN
 
 STRATEGIES: dict[str, Strategy] = {
-    "rinn": Networks("redundant-input neural networks", plan_rinn, is_optional=True),
-    "dnn": Networks("plain feed-forward networks", plan_dnn),
-    "dbn": Networks("deep belief networks on the outputs alone", plan_dbn, BELIEF, True),
-    "esc": Networks("constrained evolution of redundant-input networks", plan_esc, EVOLUTION),
-    "dm": Detection("Detect MIMIC", detect_dm),
-    "regression": Detection(
-        "linear regression of each output, and groups of inputs", detect_regression
-    ),
+    "rinn": RINN,
+    "dnn": DNN,
+    "dbn": DBN,
+    "esc": ESC,
+    "dm": DM,
+    "regression": REGRESSION,
 }
 
 
 def find_strategy(settings: RunSettings) -> Strategy:
-    """Look a run's strategy up."""
-    if settings.strategy not in STRATEGIES:
+    """Look up the strategy of a run; refuse settings that it cannot take."""
+    name = settings.strategy
+    if name not in STRATEGIES:
         raise InputError(
-            f"strategy must be one of {', '.join(STRATEGIES)}, got {settings.strategy!r}"
-            f"{suggest(settings.strategy, STRATEGIES, listed=False)}"
+            f"strategy must be one of {', '.join(STRATEGIES)}, got {name!r}"
+            f"{suggest(name, STRATEGIES, listed=False)}"
         )
-    strategy = STRATEGIES[settings.strategy]
-    for name in ("alpha_pc", "alpha_sober"):
-        if settings.strategy != "dm" and getattr(settings, name) is not None:
-            raise InputError(
-                f"{name} must be given with the strategy dm only, got {getattr(settings, name)} "
-                f"with {settings.strategy!r}; leave it out"
-            )
+    strategy = STRATEGIES[name]
+    for owner, other in STRATEGIES.items():
+        for option in set(other.options) - set(strategy.options):
+            if getattr(settings, option) is not None:
+                raise InputError(
+                    f"{option} must be given with the strategy {owner} only, got "
+                    f"{getattr(settings, option)} with {name!r}; leave it out"
+                )
+    if isinstance(strategy, Detection):
+        for option in ("epochs",) if strategy.takes_trials else ("epochs", "trials"):
+            if getattr(settings, option) is not None:
+                raise InputError(
+                    f"{option} must not be given with the strategy {name}, which trains nothing, "
+                    f"got {getattr(settings, option)}; leave it out"
+                )
     return strategy
+
+
+def list_strategies(field: str) -> str:
+    """Name the strategies that can take something, for an error message.
+
+    Example:
+        >>> list_strategies("takes_prior")
+        'rinn, dnn or esc'
+    """
+    *names, last = [name for name, strategy in STRATEGIES.items() if getattr(strategy, field)]
+    return f"{', '.join(names)} or {last}" if names else last
 
 
 def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
@@ -67,6 +75,4 @@ def plan_trials(settings: RunSettings, problem: Problem) -> list[Trial]:
         InputError: the strategy is unknown.
     """
     strategy = find_strategy(settings)
-    if isinstance(strategy, Detection):
-        return []
-    return strategy.plan(settings, problem)
+    return strategy.plan(settings, problem) if isinstance(strategy, Networks) else []

@@ -1,4 +1,4 @@
-"""What a strategy is: one that trains networks, or one that finds graphs by itself."""
+"""What a strategy is: one that trains networks, or one that detects graphs without any."""
 
 from __future__ import annotations
 
@@ -14,46 +14,76 @@ from rinn.data.records import Data
 from rinn.nets.search import DESCENT, Engine
 
 
-@dataclass(frozen=True)
-class Networks:
-    """A strategy that plans trials, which an engine turns into networks.
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a strategy is called, and what it can take.
 
-    `autoencoder` says that the networks learn the outputs from the outputs, so that they know
-    nothing of the inputs. `is_optional` says that with `--effects auto` no network is trained where
-    a regression is enough; the others are there to be compared.
+    Attributes:
+        title: what it is, for the help.
+        takes_covariates: whether it can adjust for covariates.
+        takes_missing: whether Y may have missing values.
+        takes_mixed: whether outputs may be of several kinds, or counts.
+        takes_prior: whether prior knowledge can act on its graph.
+        takes_null: whether its graph depends on which rows of X and Y belong together.
+        options: settings of a run that belong to it alone.
+        summary: how a graph is made without networks, for the report; {trials} is their number.
+        choice: how one of several graphs is chosen; the report then lists all trials.
+        caveats: what the report says of its graphs; if empty, what it says of rinn's.
     """
 
     title: str
+    takes_covariates: bool = False
+    takes_missing: bool = False
+    takes_mixed: bool = False
+    takes_prior: bool = False
+    takes_null: bool = True
+    options: tuple[str, ...] = ()
+    summary: str = ""
+    choice: str = ""
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Networks(Capabilities):
+    """A strategy that plans trials, which an engine turns into networks.
+
+    Attributes:
+        plan: the trials of a run.
+        engine: what trains them.
+        is_autoencoder: whether networks learn the outputs from the outputs, without the inputs.
+        is_optional: whether `effects="auto"` trains none where a regression is enough.
+    """
+
     plan: Callable[[RunSettings, Problem], list[Trial]]
     engine: Engine = DESCENT
-    autoencoder: bool = False
+    is_autoencoder: bool = False
     is_optional: bool = False
 
-    @property
-    def takes_all(self) -> bool:
-        """Whether its networks can learn with covariates, gaps, and outputs of several kinds."""
-        return self.engine is DESCENT
-
-    def sees(self, problem: Problem) -> Problem:
-        """What the networks learn from."""
-        return see_outputs(problem) if self.autoencoder else problem
+    def select_inputs(self, problem: Problem) -> Problem:
+        """The problem that the networks learn."""
+        return see_outputs(problem) if self.is_autoencoder else problem
 
 
 @dataclass(frozen=True)
 class Detected:
-    """The graphs of all settings that were tried, and which of them was chosen."""
+    """The graphs of all settings that were tried, and the index of the chosen one."""
 
     graphs: tuple[nx.DiGraph, ...]
     chosen: int
     trials: pd.DataFrame
 
 
-@dataclass(frozen=True)
-class Detection:
-    """A strategy that finds graphs in the data without any network."""
+@dataclass(frozen=True, kw_only=True)
+class Detection(Capabilities):
+    """A strategy that detects graphs in the data without any network.
 
-    title: str
+    Attributes:
+        detect: the graphs of a run.
+        takes_trials: whether the number of trials can be limited.
+    """
+
     detect: Callable[[Data, RunSettings], Detected]
+    takes_trials: bool = False
 
 
 Strategy = Networks | Detection

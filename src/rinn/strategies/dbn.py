@@ -15,6 +15,7 @@ from rinn.data.problem import Problem, is_large, see_outputs
 from rinn.nets.cohorts import Trainer, plan_cohorts
 from rinn.nets.redundant import Weights
 from rinn.nets.search import Engine
+from rinn.strategies.base import Networks
 from rinn.strategies.belief import Pretraining, Stack, pretrain, unroll
 from rinn.strategies.planning import (
     DEFAULT_SETS,
@@ -66,9 +67,6 @@ class BeliefTrainer(Trainer):
         return [unroll(Stack(*(part[n] for part in parts)), own) for n, own in enumerate(sizes)]
 
 
-BELIEF = Engine(plan_cohorts, BeliefTrainer)
-
-
 def plan_dbn(settings: RunSettings, problem: Problem) -> list[Trial]:
     """List the networks of a DBN search, each setting on both splits."""
     rng = np.random.default_rng([settings.seed, Stream.DBN_TRIALS])
@@ -101,3 +99,18 @@ def _as_belief(
         "pretraining": PRETRAINING,
     }
     return NetSettings(**(net.__dict__ | changes))
+
+
+DBN = Networks(
+    title="deep belief networks on the outputs alone",
+    plan=plan_dbn,
+    engine=Engine(plan_cohorts, BeliefTrainer),
+    is_autoencoder=True,
+    takes_null=False,
+    caveats=(
+        "Deep belief networks look at the outputs alone: which inputs act on a latent, and whether "
+        "any does, is not known.",
+        "A latent is reported where two in five of the kept networks have a node that acts on the "
+        "same outputs; its frequency is their fraction.",
+    ),
+)

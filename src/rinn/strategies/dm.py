@@ -15,9 +15,8 @@ from jaxtyping import Float
 
 from rinn.config import RunSettings
 from rinn.data.records import Data
-from rinn.errors import InputError
 from rinn.graphs.basics import by_role, reach
-from rinn.strategies.base import Detected
+from rinn.strategies.base import Detected, Detection
 from rinn.strategies.detect_mimic import (
     ALPHAS_PC,
     ALPHAS_SOBER,
@@ -29,11 +28,6 @@ from rinn.strategies.detect_mimic import (
 
 def detect_dm(data: Data, settings: RunSettings) -> Detected:
     """Find a graph for each pair of alphas, and choose one of them."""
-    if settings.epochs is not None:
-        raise InputError(
-            f"epochs must not be given with the strategy dm, which trains nothing, got "
-            f"{settings.epochs}; leave it out"
-        )
     correlations = correlate(data.x, data.y, data.inputs, data.outputs)
     graphs, rows = [], []
     for number, (alpha_pc, alpha_sober) in enumerate(_list_alphas(settings)):
@@ -95,3 +89,23 @@ def _list_alphas(settings: RunSettings) -> list[tuple[float, float]]:
     first = ALPHAS_PC if settings.alpha_pc is None else (settings.alpha_pc,)
     second = ALPHAS_SOBER if settings.alpha_sober is None else (settings.alpha_sober,)
     return list(itertools.product(first, second))[: settings.trials]
+
+
+DM = Detection(
+    title="Detect MIMIC",
+    detect=detect_dm,
+    takes_mixed=True,
+    takes_trials=True,
+    options=("alpha_pc", "alpha_sober"),
+    summary="Detect MIMIC tried a grid of significance levels (pairs: {trials}), and the graph "
+    "that describes the data best for its number of edges was chosen.",
+    choice="Each row is a pair of significance levels with the graph it gives. The one with the "
+    "lowest BIC was chosen: what the inputs that reach an output explain of it, against the "
+    "number of edges.",
+    caveats=(
+        "Detect MIMIC takes an input for a cause of an output wherever the two are correlated, and "
+        "treats every column as continuous. It says nothing of how strong an effect is.",
+        "Small changes of the data or of the two alphas can change the graph. Latents that would "
+        "act on one another in a cycle are shown as one.",
+    ),
+)

@@ -1,4 +1,4 @@
-"""DNN: plain feed-forward networks with L1, whose depth is searched too."""
+"""DNN: feed-forward networks with L1, whose depth is searched too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large
+from rinn.strategies.base import Networks
 from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,
@@ -51,3 +52,13 @@ def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]
     )
     more = MORE_SETS if is_large(problem) else 0
     return drawn + gridded + [draw(LARGE_WIDTHS) for _ in range(more)]
+
+
+DNN = Networks(
+    title="feed-forward networks",
+    plan=plan_dnn,
+    takes_covariates=True,
+    takes_missing=True,
+    takes_mixed=True,
+    takes_prior=True,
+)

@@ -9,6 +9,7 @@ import numpy as np
 from rinn.config import EvolutionSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem
 from rinn.nets.search import Engine
+from rinn.strategies.base import Networks
 from rinn.strategies.evolution.populations import Evolver, plan_populations
 from rinn.strategies.planning import count_sets, draw_seed, make_trials
 
@@ -18,8 +19,6 @@ DEFAULT_SETS, DEFAULT_GENERATIONS = 16, 1500
 ELITE_RATIOS = (0.7, 0.5, 0.45, 0.4, 0.4, 0.4, 0.35, 0.3, 0.25, 0.2, 0.2, 0.15, 0.1)
 MUTATION_RATES = (0.006, 0.005, 0.004, 0.003, 0.002, 0.001, 0.001)
 L1_RANGE = (5.0, 20.0)
-
-EVOLUTION = Engine(plan_populations, Evolver)
 
 
 def plan_esc(settings: RunSettings, problem: Problem) -> list[Trial]:
@@ -40,3 +39,11 @@ def _draw(rng: np.random.Generator) -> EvolutionSettings:
         legal=str(rng.choice(["even", "uneven"])),
         seed=draw_seed(rng),
     )
+
+
+ESC = Networks(
+    title="constrained evolution of redundant-input networks",
+    plan=plan_esc,
+    engine=Engine(plan_populations, Evolver),
+    takes_prior=True,
+)

@@ -21,7 +21,7 @@ from rinn.config import RunSettings
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, name_latents
-from rinn.strategies.base import Detected
+from rinn.strategies.base import Detected, Detection
 
 MAX_Q = 0.05
 # Jaccard overlap of the outputs of inputs in one group: of 0.5, 0.6 and so on to 0.9 the best on 12
@@ -43,12 +43,6 @@ class Group:
 
 def detect_regression(data: Data, settings: RunSettings) -> Detected:
     """Find a graph by regression, tests and grouping."""
-    for name in ("epochs", "trials"):
-        if getattr(settings, name) is not None:
-            raise InputError(
-                f"{name} must not be given with the strategy regression, which trains nothing, "
-                f"got {getattr(settings, name)}; leave it out"
-            )
     z = find_z(data.x, data.y)
     groups = find_groups(z)
     graph = draw_groups(groups, z, len(data.x), data.inputs, data.outputs)
@@ -183,3 +177,19 @@ def _choose_children(outputs: frozenset[int], others: list[frozenset[int]]) -> l
         chosen.append(best)
         left -= others[best]
     return chosen
+
+
+REGRESSION = Detection(
+    title="linear regression of each output, and groups of inputs",
+    detect=detect_regression,
+    takes_mixed=True,
+    summary="Each output was regressed on all inputs, and inputs with significant effects on "
+    "similar outputs became the causes of one latent.",
+    caveats=(
+        "The regression is linear: an effect that is as often positive as negative, or that shows "
+        "only with another input, is not seen. Binary outputs are treated as numbers.",
+        "Inputs are grouped by the outputs with significant effects. Where effects are weak, a "
+        "latent may be split into several, and direct edges bypass it.",
+        "Two latents that act on the same outputs cannot be told apart and appear as one.",
+    ),
+)

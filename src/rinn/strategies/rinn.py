@@ -6,6 +6,7 @@ import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large
+from rinn.strategies.base import Networks
 from rinn.strategies.planning import (
     DEFAULT_SETS,
     LARGE_WIDTHS,
@@ -47,3 +48,14 @@ def _paper_nets(rng: np.random.Generator, problem: Problem) -> list[NetSettings]
     )
     more = MORE_SETS if is_large(problem) else 0
     return drawn + gridded + [draw_paper(rng, LARGE_WIDTHS) for _ in range(more)]
+
+
+RINN = Networks(
+    title="redundant-input neural networks",
+    plan=plan_rinn,
+    is_optional=True,
+    takes_covariates=True,
+    takes_missing=True,
+    takes_mixed=True,
+    takes_prior=True,
+)

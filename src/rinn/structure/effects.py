@@ -134,7 +134,7 @@ def explain_regression(problem: Problem) -> str | None:
 def find_needless(problem: Problem, settings: RunSettings) -> str | None:
     """Say why the networks of a strategy would add nothing to a regression."""
     strategy = find_strategy(settings)
-    if not isinstance(strategy, Networks) or strategy.autoencoder:
+    if not isinstance(strategy, Networks) or strategy.is_autoencoder:
         return None
     if settings.effects == REGRESSION:
         return "as a regression was asked for"

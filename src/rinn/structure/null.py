@@ -186,14 +186,14 @@ def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
     """The settings of a search with fewer networks."""
     check_number("networks", networks, 2)
     strategy = find_strategy(settings)
-    if not isinstance(strategy, Networks):
-        return settings
-    if strategy.autoencoder:
+    if not strategy.takes_null:
         raise InputError(
             f"strategy must be one that looks at the inputs for a null to say anything, got "
             f"{settings.strategy!r}, for which the order of the rows of Y makes no difference; "
             f"leave the null out"
         )
+    if not isinstance(strategy, Networks):
+        return settings
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     if find_needless(problem, settings):
         # Nothing is clear in permuted samples: networks would be trained there alone.

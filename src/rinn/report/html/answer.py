@@ -93,19 +93,10 @@ def _say_choice(contents: Contents) -> str:
 def _answer_alone(contents: Contents) -> tuple[str, str, str]:
     """What to say of a graph of which only the edges are known."""
     latents = len(by_role(contents.graph, "latent"))
-    how = (
-        f"Detect MIMIC tried {count(len(contents.trials), 'pair')} of significance levels, and the "
-        f"graph that describes the data best for its number of edges was chosen."
-    )
-    if contents.manifest["settings"].get("strategy") == "regression":
-        how = (
-            "Each output was regressed on all inputs, and inputs with significant effects on "
-            "similar outputs became the causes of one latent."
-        )
     return (
         f"The graph has {count(latents, 'latent')} and "
         f"{count(contents.graph.number_of_edges(), 'edge')}.",
-        how,
+        contents.strategy.summary.format(trials=len(contents.trials)),
         "The strategy makes no predictions, so nothing says how well the graph would predict.",
     )
 

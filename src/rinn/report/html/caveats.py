@@ -33,41 +33,16 @@ CAVEATS = (
     "probable it is that it is true. 'rinn fit --null' says how much is chance. edges.csv lists "
     "what was found too seldom to be drawn.",
 )
-DM_CAVEATS = (
-    *CAVEATS[:3],
-    "Detect MIMIC takes an input for a cause of an output wherever the two are correlated, and "
-    "treats every column as continuous. It says nothing of how strong an effect is.",
-    "Small changes of the data or of the two alphas can change the graph. Latents that would act "
-    "on one another in a circle are shown as one.",
-)
-REGRESSION_CAVEATS = (
-    *CAVEATS[:3],
-    "The regression is linear: an effect that is as often positive as negative, or that shows only "
-    "with another input, is not seen. Binary outputs are treated as numbers.",
-    "Inputs are grouped by the outputs with significant effects. Where effects are weak, a latent "
-    "may fall into several, and edges go past it straight to outputs.",
-    "Two latents that act on the same outputs cannot be told apart and appear as one.",
-)
-DBN_CAVEATS = (
-    *CAVEATS[:3],
-    "Deep belief networks look at the outputs alone: which inputs act on a latent, and whether any "
-    "does, is not known.",
-    "A latent is drawn where two in five of the kept networks have a node that acts on the same "
-    "outputs; its frequency is their share.",
-)
+GENERAL = 3  # of these hold for every strategy
 MAX_UNKNOWN = 40
 MAX_DETAIL = 400
 
 
 def say_caveats(contents: Contents) -> Markup:
     """Say what the page cannot show."""
-    strategy = contents.manifest["settings"].get("strategy")
-    words: tuple[str, ...] = CAVEATS
-    if not contents.is_measured:
-        words = REGRESSION_CAVEATS if strategy == "regression" else DM_CAVEATS
-    elif any(net.trial.net.kind == "belief" for net in contents.nets):
-        words = DBN_CAVEATS
-    return element("ul", *(element("li", one) for one in words), class_="caveats")
+    own = contents.strategy.caveats
+    caveats = (*CAVEATS[:GENERAL], *own) if own else CAVEATS
+    return element("ul", *(element("li", one) for one in caveats), class_="caveats")
 
 
 def say_assumptions(contents: Contents) -> Markup:

@@ -45,13 +45,8 @@ def say_settings(contents: Contents) -> Markup:
         (*(f"{row[name]:.6g}" for name in trials.columns[1:-1]), "chosen" if row["kept"] else "")
         for _, row in trials.iterrows()
     ]
-    words = (
-        "Each row is a pair of significance levels with the graph it gives. The one with the "
-        "lowest BIC was chosen: what the inputs that reach an output explain of it, against the "
-        "number of edges."
-    )
-    headers = ("alpha PC", "alpha Sober", "latents", "edges", "BIC", "choice")
-    return join([paragraph(words), table(headers, rows, "Settings tried")])
+    headers = (*(name.replace("_", " ") for name in trials.columns[1:-1]), "choice")
+    return join([paragraph(contents.strategy.choice), table(headers, rows, "Settings tried")])
 
 
 def describe_net(net: NetSettings | EvolutionSettings) -> str:

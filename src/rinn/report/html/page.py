@@ -137,7 +137,7 @@ def list_sections(contents: Contents) -> dict[str, Section]:
     chosen: dict[str, Section] = {}
     if contents.nets:
         chosen = {"Which networks were kept": say_selection}
-    elif contents.manifest["settings"].get("strategy") == "dm":
+    elif contents.strategy.choice:
         chosen = {"Which graph was chosen": say_settings}
     known: dict[str, Section] = {}
     if "prior" in contents.manifest:
