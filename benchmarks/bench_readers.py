@@ -1,6 +1,6 @@
 """Time and memory of reading a MAF of the size of MC3 and a matrix of the size of a pan-cancer one.
 
-The files are made at random, read once in a process of their own, and deleted. The account of the
+The files are made at random, read once in a process of their own, and deleted. The log of the
 reading is checked against the counts that the files were made with.
 """
 
@@ -121,7 +121,7 @@ def read(name: str, path: Path) -> dict[str, Any]:
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
         "before_mib": before >> 10,
         "shape": list(reading.table.shape),
-        "rows": reading.account.count("read", "rows"),
+        "rows": reading.log.count("read", "rows"),
         "missing": int(reading.table.isna().to_numpy().sum()),
     }
 

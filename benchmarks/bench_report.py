@@ -116,7 +116,7 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
     manifest = _describe(size, inputs, outputs)
     with open_run(folder, manifest, []) as run:
         run.write_table("trials.csv", tabulate_trials(nets, nearest, chosen))
-        notes = {"loss": "bce", "y_spread": [1.0] * size.outputs}
+        notes = {"loss": "bce", "y_scaling_std": [1.0] * size.outputs}
         save_kept(folder / WEIGHTS, [nets[i] for i in chosen], notes)
         write_graph(graph, folder / "graph.json")
         write_graph(graph, folder / "graph.graphml")

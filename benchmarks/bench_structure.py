@@ -165,7 +165,7 @@ def estimate(x: Any, y: Any) -> tuple[Effects, Data, np.ndarray]:
     effects = estimate_effects(problem)
     test = make_support_test(problem, (), effects.sample)
     effects = dataclasses.replace(effects, test=test)
-    unit = problem.y_scale.spread / problem.x_scale.spread[:, None]  # [input, output]
+    unit = problem.y_scale.std / problem.x_scale.std[:, None]  # [input, output]
     return effects, data, unit
 
 
@@ -208,7 +208,7 @@ def find_truth(setting: str) -> np.ndarray:
     problem = make_problem(as_data(x, y))  # it limits outliers, as it does in samples
     x, y = (table.T.astype(float) for table in (problem.x, problem.y))
     slopes = np.linalg.lstsq(x - x.mean(axis=0), y - y.mean(axis=0), rcond=None)[0]
-    return np.asarray(slopes * problem.y_scale.spread / problem.x_scale.spread[:, None])
+    return np.asarray(slopes * problem.y_scale.std / problem.x_scale.std[:, None])
 
 
 def draw_mechanism(

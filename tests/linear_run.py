@@ -30,8 +30,8 @@ EDGES = {
     ("L2", "y2"): 2.0,
     ("L2", "TP53_y"): -1.0,
 }
-X_CENTRE, X_SPREAD = [0.0, 10.0, 0.0, 0.0], [1.0, 2.0, 1.0, 1.0]
-Y_CENTRE, Y_SPREAD = [100.0, 0.0, 0.0, 0.0], [10.0, 1.0, 1.0, 1.0]
+X_MEAN, X_STD = [0.0, 10.0, 0.0, 0.0], [1.0, 2.0, 1.0, 1.0]
+Y_MEAN, Y_STD = [100.0, 0.0, 0.0, 0.0], [10.0, 1.0, 1.0, 1.0]
 
 
 def make_table():
@@ -80,8 +80,8 @@ def make_drawing():
 
 def make_notes(**changes):
     table = make_table().to_numpy()
-    notes = {"loss": "mse", "x_centre": X_CENTRE, "x_spread": X_SPREAD}
-    notes |= {"y_centre": Y_CENTRE, "y_spread": Y_SPREAD}
+    notes = {"loss": "mse", "x_scaling_mean": X_MEAN, "x_scaling_std": X_STD}
+    notes |= {"y_scaling_mean": Y_MEAN, "y_scaling_std": Y_STD}
     notes |= {"x_least": table.min(axis=0).tolist(), "x_most": table.max(axis=0).tolist()}
     return notes | {"x_mean": table.mean(axis=0).tolist()} | changes
 
@@ -110,7 +110,7 @@ def write_linear_run(folder, notes=None, strengths=(FIRST, SECOND), slopes=(0.1,
 
 
 def find_table(models):
-    x = ((make_table().to_numpy() - X_CENTRE) / X_SPREAD).T
+    x = ((make_table().to_numpy() - X_MEAN) / X_STD).T
     runs = [run_model(model, x) for model in models]
     columns = {name: np.mean([run[name] for run in runs], axis=0) for name in LATENTS}
     return pd.DataFrame(columns, index=pd.Index(make_table().index, name="sample"))

@@ -155,7 +155,7 @@ def test_refit_finds_one_cause_of_four_kinds():
     found = refit_graph(make_graph(), problem, data.inputs, data.outputs)
     values = found.latent_values[:, 0]
     assert abs(np.corrcoef(values, h)[0, 1]) > 0.99
-    link = problem.likelihood.link.spread
+    link = problem.likelihood.link.std
     slopes = {edge.target: edge.effect for edge in found.edges if edge.source == "h"}
     made = [2, 1.5, 0.4, 0.4]  # for one standard deviation of the latent; edges say two of them
     for number in range(4):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rinn.estimators import RINN as RINN
     from rinn.estimators import Regression as Regression
     from rinn.fit import fit_run as fit_run
-    from rinn.genomics.align import match_readings as match_readings
+    from rinn.genomics.align import match_tables as match_tables
     from rinn.genomics.prepare.run import prepare as prepare
     from rinn.genomics.prepare.settings import PrepareSettings as PrepareSettings
     from rinn.genomics.prepare.settings import Sources as Sources
@@ -145,7 +145,7 @@ _HOMES = {
     "load_xena": "genomics.readers.xena",
     "load_gct": "genomics.readers.gct",
     "load_h5ad": "genomics.readers.h5ad",
-    "match_readings": "genomics.align",
+    "match_tables": "genomics.align",
     "prepare": "genomics.prepare.run",
     "load_events": "genomics.tci.events",
     "as_events": "genomics.tci.events",

@@ -24,7 +24,7 @@ from rinn.data.covariates import match_covariates
 from rinn.data.frames import find_names, match_rows
 from rinn.data.kinds import check_kinds
 from rinn.data.records import Data
-from rinn.data.scaling import find_scale
+from rinn.data.scaling import fit_standardizer
 from rinn.data.tables import Table
 from rinn.data.warnings import find_cautions
 from rinn.errors import InputError, quote_some
@@ -197,7 +197,7 @@ class GraphEstimator(BaseEstimator):
         self._x_varies = _find_kept(x_table, data, "X")
         self._y_varies = _find_kept(y_table, data, "Y")
         seen = ~np.isnan(y).all(axis=0)
-        self._y_mean = np.where(seen, find_scale(y, binary=False).centre, np.nan)
+        self._y_mean = np.where(seen, fit_standardizer(y, binary=False).mean, np.nan)
         return data
 
 

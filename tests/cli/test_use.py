@@ -12,7 +12,7 @@ from linear_run import make_table, write_linear_run
 from rinn.cli import run as run_words
 from rinn.cli.use import _show_change
 from rinn.data.likelihoods import Likelihood
-from rinn.data.scaling import Scale
+from rinn.data.scaling import Standardizer
 from rinn.refit.intervene import Prediction
 
 SETS = "PATH A\td\tA\tB\nPATH B\td\ty0\ty1\ty2\nP53\td\tTP53\tidle\n"
@@ -217,7 +217,7 @@ class TestWhatifOfSeveralKinds:
 
     def show(self, capsys, size, free_change, free_spread):
         spread = np.array([2.0, 0.5, 1e6, 0.4])
-        likelihood = Likelihood("mixed", self.KINDS, Scale(np.ones(4), spread), np.ones(4))
+        likelihood = Likelihood("mixed", self.KINDS, Standardizer(np.ones(4), spread), np.ones(4))
         zero, size = np.zeros(4), np.array(size)
         found = Prediction(
             ("age", "relapse", "reads", "event"),

@@ -5,12 +5,14 @@ from sklearn.linear_model import LogisticRegression
 
 from rinn.data.adjustment import RIDGE, fit_adjustment, fit_covariates
 from rinn.data.likelihoods import Likelihood, make_likelihood
-from rinn.data.scaling import Scale, find_scale
+from rinn.data.scaling import Standardizer, fit_standardizer
 
 
 def plain(loss, outputs=1):
     kind = {"mse": "number", "bce": "binary"}[loss]
-    return Likelihood(loss, (kind,) * outputs, Scale(np.zeros(outputs), np.ones(outputs)), None)
+    return Likelihood(
+        loss, (kind,) * outputs, Standardizer(np.zeros(outputs), np.ones(outputs)), None
+    )
 
 
 def levels(rng, samples=600, count=4):
@@ -107,7 +109,7 @@ def test_mixed_outputs_have_the_models_of_their_kinds():
             rng.poisson(np.exp(logs) * rng.gamma(2, 0.5, 4000)),
         ]
     )
-    mixed = make_likelihood(("number", "binary", "count"), y, find_scale(y, binary=False))
+    mixed = make_likelihood(("number", "binary", "count"), y, fit_standardizer(y, binary=False))
     scaled = mixed.scale.apply(y)
     model = fit_covariates(z, scaled, mixed)
     means = np.stack([y[tissue == k].mean(axis=0) for k in range(4)])
@@ -115,7 +117,7 @@ def test_mixed_outputs_have_the_models_of_their_kinds():
     np.testing.assert_allclose(expected, means, rtol=0.01)
     # Of counts whose scatter is that of a gamma mixture, the error is larger than Poisson's.
     total = y[tissue == 1, 2].sum() ** -1 + y[tissue == 0, 2].sum() ** -1
-    slope = mixed.link.spread[2]
+    slope = mixed.link.std[2]
     assert model.errors[1, 2] * slope > 1.2 * np.sqrt(total)
     known = rng.random(y.shape) < 0.7
     some = fit_covariates(z, np.where(known, scaled, 0), mixed, known)

@@ -47,12 +47,12 @@ def test_what_is_mended_is_said(tmp_path):
     text = "# mine\nS\td\ta,1.0\tb,-2e-3\ta\t\t\n\nNONE\td\nNONE2\td\t\t\nS\tother\tb\ta\n"
     found = load_gmt(write(tmp_path, text))
     assert found.sets == {"S": {"a", "b"}}
-    account = found.account
-    assert account.count("dropped", "sets") == 2
-    assert account.count("dropped", "lines") == 2
-    assert account.count("merged", "sets") == 1
-    assert account.count("merged", "genes") == 1
-    assert account.count("repaired", "genes") == 2
+    log = found.log
+    assert log.count("dropped", "sets") == 2
+    assert log.count("dropped", "lines") == 2
+    assert log.count("merged", "sets") == 1
+    assert log.count("merged", "genes") == 1
+    assert log.count("repaired", "genes") == 2
 
 
 def test_a_comma_that_is_no_weight(tmp_path):
@@ -62,7 +62,7 @@ def test_a_comma_that_is_no_weight(tmp_path):
 def test_not_utf8(tmp_path):
     found = load_gmt(write(tmp_path, b"S\xe9\td\ta\nT\td\tb\n"))
     assert list(found.sets) == ["S\u00e9", "T"]
-    assert "not UTF-8, the first on line 1" in str(found.account)
+    assert "not UTF-8, the first on line 1" in str(found.log)
 
 
 def test_names_are_only_text(tmp_path):

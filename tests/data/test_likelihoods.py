@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import expit
 
 from rinn.data.likelihoods import Likelihood, make_likelihood
-from rinn.data.scaling import Scale, find_scale
+from rinn.data.scaling import Standardizer, fit_standardizer
 from rinn.nets.training import measure_losses
 
 
@@ -19,11 +19,11 @@ def y():
 
 @pytest.fixture
 def mixed(y):
-    return make_likelihood(("number", "binary", "count"), y, find_scale(y, binary=False))
+    return make_likelihood(("number", "binary", "count"), y, fit_standardizer(y, binary=False))
 
 
 def test_one_kind_keeps_its_plain_loss(y):
-    scale = find_scale(y, binary=False)
+    scale = fit_standardizer(y, binary=False)
     numbers = make_likelihood(("number",) * 3, y, scale)
     assert (numbers.loss, numbers.scale) == ("mse", scale)
     binary = make_likelihood(("binary",), y[:, 1:2], scale)
@@ -43,7 +43,7 @@ def test_losses_are_deviances(mixed, y):
     raw = np.random.default_rng(1).normal(size=scaled.shape) / 3
     found = mixed.measure(raw, scaled)
     mean = mixed.to_units(raw.T).T
-    spread, centre = mixed.scale.spread, mixed.scale.centre
+    spread, centre = mixed.scale.std, mixed.scale.mean
     normal = ((y[:, 0] - mean[0]) / spread[0]) ** 2
     np.testing.assert_allclose(found[0], normal)
     binary = -2 * stats.bernoulli.logpmf(y[:, 1], mean[1])
@@ -93,16 +93,16 @@ def test_slopes_stay_finite_far_away(mixed, y):
 def test_outputs_with_one_value_outside_the_test_set_stay_finite():
     y = np.column_stack([np.zeros(50), np.zeros(50), np.arange(50.0), np.full(50, 3.0)])
     kinds = ("binary", "count", "number", "count")
-    found = make_likelihood(kinds, y, find_scale(y, binary=False))
+    found = make_likelihood(kinds, y, fit_standardizer(y, binary=False))
     held = np.array([[1.0, 4.0, 7.0, 5.0]])
     loss = found.measure(np.zeros((4, 1)), found.scale.apply(held).T)
     assert np.isfinite(loss).all()
     assert np.isfinite(found.to_units(np.zeros((1, 4)))).all()
-    assert (found.scale.spread > 0).all()
+    assert (found.scale.std > 0).all()
 
 
 def test_units_of_several_networks():
-    scale = Scale(np.array([0.5, 8.0]), np.array([0.5, 4.0]))
+    scale = Standardizer(np.array([0.5, 8.0]), np.array([0.5, 4.0]))
     two = Likelihood("mixed", ("binary", "count"), scale, np.array([0.0, 3.0]))
     raw = np.random.default_rng(0).normal(size=(3, 5, 2))
     found = two.to_units(raw)

@@ -22,8 +22,8 @@ def test_scales_know_no_test_sample():
     problem = make_problem(data)
     data.y[problem.test] = 1e6  # would move every mean and spread
     again = make_problem(data)
-    np.testing.assert_array_equal(again.y_scale.centre, problem.y_scale.centre)
-    np.testing.assert_array_equal(again.y_scale.spread, problem.y_scale.spread)
+    np.testing.assert_array_equal(again.y_scale.mean, problem.y_scale.mean)
+    np.testing.assert_array_equal(again.y_scale.std, problem.y_scale.std)
 
 
 def test_continuous_columns_are_standardised_and_binary_ones_left_alone():
@@ -76,7 +76,7 @@ def test_missing_outputs_are_zero_and_unknown():
     assert (problem.y[0, ::3] == 0).all()
     assert (problem.y[1:] == whole.y[1:]).all()
     seen = problem.known[0] & np.isin(np.arange(300), problem.seen)
-    assert problem.y_scale.centre[0] == pytest.approx(data.y[seen, 0].mean())
+    assert problem.y_scale.mean[0] == pytest.approx(data.y[seen, 0].mean())
     assert problem.y[0, seen].std() == pytest.approx(1, abs=1e-6)
 
 

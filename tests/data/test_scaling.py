@@ -5,7 +5,7 @@ from rinn.data.align import as_data
 from rinn.data.coding import code_covariates
 from rinn.data.covariates import make_covariates
 from rinn.data.problem import make_problem
-from rinn.data.scaling import check_range, find_scale
+from rinn.data.scaling import check_range, fit_standardizer
 from rinn.errors import InputError
 
 X = np.random.default_rng(0).integers(0, 2, (60, 2)).astype(float)
@@ -22,7 +22,7 @@ def test_values_that_are_too_large_are_refused(size):
 
 @pytest.mark.parametrize("size", [1e-170, 1e-320])
 def test_values_that_hardly_differ_are_refused(size):
-    message = r"^Y must have values that differ by at least 1e-30, but those of column 'y0' lie "
+    message = r"^Y must have values that differ by at least 1e-30, but those of column 'y0' are "
     with pytest.raises(InputError, match=message):
         as_data(X, Y * size)
 
@@ -46,6 +46,6 @@ def test_missing_values_do_not_count():
 
 
 def test_scale_of_a_column_without_values_and_of_a_constant_one():
-    scale = find_scale(np.array([[np.nan, 5.0], [np.nan, 5.0]]))
-    assert scale.centre.tolist() == [0.0, 5.0]
-    assert scale.spread.tolist() == [1.0, 1.0]
+    scale = fit_standardizer(np.array([[np.nan, 5.0], [np.nan, 5.0]]))
+    assert scale.mean.tolist() == [0.0, 5.0]
+    assert scale.std.tolist() == [1.0, 1.0]

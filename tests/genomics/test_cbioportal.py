@@ -70,8 +70,8 @@ def test_long_copy_number_equals_wide(study):
     fields = ("COPY_NUMBER_ALTERATION", "DISCRETE_LONG", "gistic", "data_cna_long.txt")
     write(study / "meta_gistic.txt", META.format(*fields))
     reading = load_cbioportal(study, "gistic")
-    assert "long" in reading.account.format
-    assert reading.account.count("merged", "rows") == 1
+    assert "long" in reading.log.format
+    assert reading.log.count("merged", "rows") == 1
     assert reading.table.equals(wide)
 
 
@@ -103,7 +103,7 @@ def test_clinical_table_beside_the_samples(study):
     reading = load_cbioportal(study, "copy_number")
     assert reading.annotation["SUBTYPE"].tolist()[:2] == ["basal", "luminal"]
     assert reading.annotation.index.equals(reading.table.index)
-    assert reading.account.entries[-1].names == ("TCGA-A1-A0SE-06",)
+    assert reading.log.entries[-1].names == ("TCGA-A1-A0SE-06",)
     (study / "data_clinical_sample.txt").unlink()
     assert load_clinical(study) is None
     assert load_cbioportal(study, "copy_number").annotation is None
@@ -121,7 +121,7 @@ def test_file_without_meta(study):
     (study / "meta_gistic.txt").unlink()
     reading = load_cbioportal(study, "data_cna.txt")
     assert reading.kind == "copy number"
-    assert "no meta file" in reading.account.entries[-2].reason
+    assert "no meta file" in reading.log.entries[-2].reason
 
 
 def test_gene_panels_leave_what_was_not_measured_missing(study):
@@ -137,7 +137,7 @@ def test_gene_panels_leave_what_was_not_measured_missing(study):
     assert table.loc["TCGA-A1-A0SB-01", "TP53"] == 1
     assert table.loc["TCGA-A1-A0SD-01"].to_dict() == {"EGFR": 0, "TP53": 0}
     assert table.loc["TCGA-A1-A0SE-06"].to_dict() == {"EGFR": 1, "TP53": 0}
-    assert "panel TINY (2 genes)" in str(reading.account)
+    assert "panel TINY (2 genes)" in str(reading.log)
     both = load_cbioportal(study, panels={"TINY": ["TP53", "EGFR"]})
     assert not both.table.isna().any(axis=None)
 
@@ -152,7 +152,7 @@ def test_unknown_panel_is_said(study):
     assert reading.sequenced == ("TCGA-A1-A0SB-01", "TCGA-A1-A0SE-06")
     assert "TCGA-A1-A0SD-01" not in reading.table.index
     assert np.isnan(reading.table.loc["TCGA-A1-A0SB-01", "EGFR"])
-    assert "genes unknown: pass panels=" in str(reading.account)
+    assert "genes unknown: pass panels=" in str(reading.log)
 
 
 def test_panel_of_the_meta_file_holds_for_all(study):

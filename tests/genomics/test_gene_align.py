@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gene_files import maf_text, write
-from rinn.data.log import Account, Reading
+from rinn.data.log import ReadLog
 from rinn.errors import InputError
-from rinn.genomics.align import match_readings, split_normals
+from rinn.genomics.align import match_tables, split_normals
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.maf import load_maf
+from rinn.genomics.readers.matrices import GeneTable
 
 
 def table(*names):
@@ -17,7 +18,7 @@ def table(*names):
 
 def match(*tables, **options):
     names = [chr(ord("A") + place) for place in range(len(tables))]
-    return match_readings(dict(zip(names, tables, strict=True)), **options)
+    return match_tables(dict(zip(names, tables, strict=True)), **options)
 
 
 def test_by_sample():
@@ -28,8 +29,8 @@ def test_by_sample():
     assert list(matched.tables["A"].index) == ["TCGA-AB-0001-01", "TCGA-AB-0002-01"]
     assert matched.tables["B"]["value"].tolist() == [1, 0]
     assert set(matched.levels) == {"sample"}
-    assert matched.account.count("dropped", "samples") == 1
-    assert "of B, not in A ('TCGA-AB-0003-01')" in str(matched.account)
+    assert matched.log.count("dropped", "samples") == 1
+    assert "of B, not in A ('TCGA-AB-0003-01')" in str(matched.log)
 
 
 def test_lowest_code_that_all_have():
@@ -43,7 +44,7 @@ def test_lowest_code_that_all_have():
         table("TCGA-AB-0001-01", "TCGA-AB-0001-06"),
     )
     assert list(matched.tables["A"].index) == ["TCGA-AB-0001-01"]
-    assert "another tumour of the same patient" in str(matched.account)
+    assert "another tumour of the same patient" in str(matched.log)
 
 
 def test_every_sample_where_that_is_asked_for():
@@ -60,7 +61,7 @@ def test_by_patient_where_no_sample_is_in_all():
     matched = match(table("TCGA-AB-0001-01"), table("TCGA-AB-0001-06", "TCGA-AB-0001-11"))
     assert matched.levels.to_dict() == {"TCGA-AB-0001": "patient"}
     assert matched.sources.loc["TCGA-AB-0001"].tolist() == ["TCGA-AB-0001-01", "TCGA-AB-0001-06"]
-    assert "matched by patient only ('TCGA-AB-0001-01 = TCGA-AB-0001-06')" in str(matched.account)
+    assert "matched by patient only ('TCGA-AB-0001-01 = TCGA-AB-0001-06')" in str(matched.log)
 
 
 def test_patient_ids_match_any_sample_and_the_others_agree():
@@ -86,8 +87,8 @@ def test_normals_are_left_out_and_can_be_had():
     expression = table("TCGA-AB-0001-01", "TCGA-AB-0001-11")
     matched = match(table("TCGA-AB-0001-01"), expression)
     assert len(matched.tables["B"]) == 1
-    assert "normals of B ('TCGA-AB-0001-11')" in str(matched.account)
-    reading = Reading(expression, Account("y", "table"), "expression")
+    assert "normals of B ('TCGA-AB-0001-11')" in str(matched.log)
+    reading = GeneTable(expression, ReadLog("y", "table"), "expression")
     assert [list(part.index) for part in split_normals(reading)] == [
         ["TCGA-AB-0001-01"],
         ["TCGA-AB-0001-11"],
@@ -97,10 +98,10 @@ def test_normals_are_left_out_and_can_be_had():
 def test_not_sequenced_is_said(tmp_path):
     path = write(tmp_path / "a.maf", maf_text([("TP53", "Missense_Mutation", "TCGA-AB-0001-01A")]))
     both = table("TCGA-AB-0001-01", "TCGA-AB-0002-01")
-    matched = match_readings({"X": load_maf(path), "Y": both})
-    assert "no list of sequenced samples says that they have no mutation" in str(matched.account)
+    matched = match_tables({"X": load_maf(path), "Y": both})
+    assert "no list of sequenced samples says that they have no mutation" in str(matched.log)
     listed = load_maf(path, sequenced=list(both.index))
-    matched = match_readings({"X": listed, "Y": both})
+    matched = match_tables({"X": listed, "Y": both})
     assert matched.tables["X"]["TP53"].tolist() == [1, 0]
 
 

@@ -26,7 +26,7 @@ def test_some_genes_in_small_chunks(tmp_path, monkeypatch, kind, chunk):
     path = write_h5ad(tmp_path / "a.h5ad", kind=kind)
     reading = load_h5ad(path, genes=["TP53", "KLF1"], symbol_column="symbol")
     np.testing.assert_array_equal(reading.table.to_numpy(), CELLS[:, [0, 2]])
-    assert reading.account.count("dropped", "genes") == 1
+    assert reading.log.count("dropped", "genes") == 1
 
 
 def test_layer(tmp_path):

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from gene_files import LAML_CLASSES, MAF_HEADER, laml_like_maf, maf_text, write
-from rinn.data.log import account_from_dict
+from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.genomics.readers.maf import load_maf
 from rinn.genomics.readers.mutations import CLASS_LISTS, ClassList
@@ -26,12 +26,12 @@ def load(tmp_path, rows=ROWS, **options):
 def test_counts_of_the_leukaemia_file(tmp_path, pack):
     reading = load_maf(write(tmp_path / "laml.maf.gz", laml_like_maf(), pack=pack))
     assert len(reading.table) == 193
-    assert reading.account.tallies["class"] == LAML_CLASSES
+    assert reading.log.tallies["class"] == LAML_CLASSES
     silent = sum(LAML_CLASSES[name] for name in ("Silent", "RNA", "Intron", "IGR", "5'Flank"))
-    assert reading.account.count("dropped", "mutations") == silent == 475
-    assert reading.account.count("read", "rows") == 2207
-    assert reading.account.count("read", "mutations") == 2207 - 475
-    merged = reading.account.count("merged", "mutations")
+    assert reading.log.count("dropped", "mutations") == silent == 475
+    assert reading.log.count("read", "rows") == 2207
+    assert reading.log.count("read", "mutations") == 2207 - 475
+    merged = reading.log.count("merged", "mutations")
     assert reading.table.to_numpy().sum() == 2207 - 475 - merged
 
 
@@ -51,7 +51,7 @@ def test_a_sample_with_silent_mutations_only_is_kept(tmp_path):
 def test_not_sequenced_is_not_without_mutation(tmp_path):
     reading = load(tmp_path)
     assert reading.sequenced is None
-    assert "may have mutations or none" in str(reading.account)
+    assert "may have mutations or none" in str(reading.log)
     listed = [f"TCGA-AB-000{n}-03B" for n in range(1, 6)]
     reading = load(tmp_path, sequenced=listed)
     assert reading.sequenced == tuple(f"TCGA-AB-000{n}-03" for n in range(1, 6))
@@ -76,7 +76,7 @@ def test_sequenced_may_name_samples_where_the_file_names_patients(tmp_path):
 
 def test_sample_that_is_not_on_the_list_is_kept_and_named(tmp_path):
     reading = load(tmp_path, sequenced=["TCGA-AB-0001-03"])
-    entry = reading.account.entries[-1]
+    entry = reading.log.entries[-1]
     assert entry.names == ("TCGA-AB-0002-03", "TCGA-AB-0003-03")
     assert len(reading.table) == 3
 
@@ -117,7 +117,7 @@ def test_filters(tmp_path):
     assert list(load(tmp_path, rows).table.columns) == ["A", "D"]
     assert list(load(tmp_path, rows, filters=("PASS", "wga")).table.columns) == ["A", "B", "D"]
     assert list(load(tmp_path, rows, filters=None).table.columns) == ["A", "B", "C", "D"]
-    assert load(tmp_path, rows).account.count("dropped", "mutations") == 2
+    assert load(tmp_path, rows).log.count("dropped", "mutations") == 2
 
 
 def test_aliquot_that_passes_is_preferred(tmp_path):
@@ -128,11 +128,11 @@ def test_aliquot_that_passes_is_preferred(tmp_path):
     ]
     reading = load(tmp_path, rows)
     assert reading.table.to_dict("index") == {"TCGA-AB-0001-01": {"B": 1}}
-    names = [entry.names for entry in reading.account.entries if entry.what == "aliquots"]
+    names = [entry.names for entry in reading.log.entries if entry.what == "aliquots"]
     assert names == [("TCGA-AB-0001-01A-01", "TCGA-AB-0001-01C-01")]
     merged = load(tmp_path, rows, aliquots="merge")
     assert list(merged.table.columns) == ["B", "C"]
-    assert merged.account.count("merged", "aliquots") == 2
+    assert merged.log.count("merged", "aliquots") == 2
 
 
 @pytest.mark.parametrize("aliquots", ["first", "merge"])
@@ -141,7 +141,7 @@ def test_sample_of_which_nothing_passed_is_not_one_without_mutation(tmp_path, al
     rows = [("A", "Missense_Mutation", "s1"), ("A", "Missense_Mutation", "s2", "wga")]
     reading = load(tmp_path, rows, aliquots=aliquots, sequenced=sequenced)
     assert list(reading.table.index) == (["s1", "s3"] if sequenced else ["s1"])
-    dropped = [entry.names for entry in reading.account.entries if entry.what == "samples"]
+    dropped = [entry.names for entry in reading.log.entries if entry.what == "samples"]
     assert ("s2",) in dropped
     assert list(load(tmp_path, rows, filters=None).table.index) == ["s1", "s2"]
 
@@ -158,8 +158,8 @@ def test_gene_symbols_are_cleaned_and_merged(tmp_path):
         "s1": {"KMT2C": 1, "SEPTIN1": 1},
         "s2": {"KMT2C": 1, "SEPTIN1": 0},
     }
-    assert reading.account.count("dropped", "mutations") == 1
-    assert reading.account.count("merged", "genes") == 1
+    assert reading.log.count("dropped", "mutations") == 1
+    assert reading.log.count("merged", "genes") == 1
 
 
 def test_quotes_have_no_meaning(tmp_path):
@@ -172,14 +172,14 @@ def test_header_in_any_case(tmp_path):
     text = maf_text(ROWS, MAF_HEADER.lower(), "#version 2.4\n## made by someone\n\n")
     reading = load_maf(write(tmp_path / "a.maf", text))
     assert reading.table.shape == (3, 2)
-    assert reading.account.count("dropped", "lines") == 2
+    assert reading.log.count("dropped", "lines") == 2
 
 
-def test_account_is_json_and_print(tmp_path):
-    account = load(tmp_path).account
-    assert account_from_dict(json.loads(json.dumps(account.as_dict()))) == account
+def test_log_is_json_and_print(tmp_path):
+    log = load(tmp_path).log
+    assert ReadLog.from_dict(json.loads(json.dumps(log.as_dict()))) == log
     assert "dropped          2 mutations: their class is not kept by the list 'maftools'" in str(
-        account
+        log
     )
 
 
@@ -187,12 +187,12 @@ def test_rows_of_no_sample_are_dropped_and_counted(tmp_path):
     rows = [*ROWS, ("EGFR", "Missense_Mutation", "  "), ("EGFR", "Silent", "", "wga")]
     reading = load(tmp_path, rows)
     assert len(reading.table) == 3
-    assert any("of no sample" in entry.reason for entry in reading.account.entries)
+    assert any("of no sample" in entry.reason for entry in reading.log.entries)
 
 
 def test_short_rows_are_mended_where_nothing_that_matters_is_missing(tmp_path):
     reading = load_maf(write(tmp_path / "a.maf", maf_text(ROWS, MAF_HEADER + "\tnote")))
-    assert reading.account.count("repaired", "rows") == len(ROWS)
+    assert reading.log.count("repaired", "rows") == len(ROWS)
     assert reading.table.shape == (3, 2)
 
 
@@ -317,8 +317,8 @@ def test_many_words_are_counted_as_other(tmp_path, monkeypatch):
         ("A", "Silent", "s1", "z"),
     ]
     reading = load(tmp_path, rows)
-    assert sum(reading.account.tallies["class"].values()) == len(rows)
-    assert reading.account.count("dropped", "mutations") == 5
+    assert sum(reading.log.tallies["class"].values()) == len(rows)
+    assert reading.log.count("dropped", "mutations") == 5
 
 
 def test_lists_of_classes_have_their_names():

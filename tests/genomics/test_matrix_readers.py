@@ -27,7 +27,7 @@ def test_gistic_levels(tmp_path, pack):
         columns=["EGFR", "MIR3115", "CDKN2A"],
     )
     pd.testing.assert_frame_equal(reading.table, expected)
-    assert reading.account.count("renamed", "barcodes") == 2
+    assert reading.log.count("renamed", "barcodes") == 2
 
 
 def test_gistic_ratios(tmp_path):
@@ -43,7 +43,7 @@ def test_gistic_repeated_gene_takes_the_strongest_level(tmp_path):
     assert load_gistic(path).table["MIR3115"].tolist() == [-1, -2]
     assert load_gistic(path, duplicates="mean").table["MIR3115"].tolist() == [0, -0.5]
     assert load_gistic(path, duplicates="first").table["MIR3115"].tolist() == [-1, 1]
-    assert load_gistic(path).account.count("merged", "genes") == 1
+    assert load_gistic(path).log.count("merged", "genes") == 1
 
 
 def test_gistic_wrong_header(tmp_path):
@@ -59,9 +59,9 @@ def test_gistic_wrong_header(tmp_path):
 
 def test_gct_1_2(tmp_path):
     reading = load_gct(write(tmp_path / "a.gct", GCT_2))
-    assert reading.account.format == "GCT 1.2"
+    assert reading.log.format == "GCT 1.2"
     np.testing.assert_array_equal(reading.table.to_numpy(), [[1.5, 0], [2, np.nan], [-3, 0.7]])
-    assert reading.account.count("noted", "cells") == 1
+    assert reading.log.count("noted", "cells") == 1
     assert reading.annotation is None
 
 
@@ -217,7 +217,7 @@ def test_a_data_file_of_cbioportal_by_itself(tmp_path):
         "TCGA-02-0001-01": {"TP53": 9.5, "EGFR": 7.5},
         "TCGA-02-0002-01": {"TP53": 8.0, "EGFR": 6.0},
     }
-    assert "Entrez_Gene_Id: no sample" in str(reading.account)
+    assert "Entrez_Gene_Id: no sample" in str(reading.log)
 
 
 def test_a_matrix_with_an_empty_corner_is_read_as_one_of_xena(tmp_path):
@@ -305,7 +305,7 @@ def test_float32_takes_half_the_memory(tmp_path):
     assert set(reading.table.dtypes) == {np.dtype("float32")}
 
 
-def test_renamed_and_merged_genes_are_in_the_account(tmp_path):
+def test_renamed_and_merged_genes_are_in_the_log(tmp_path):
     text = matrix_text(
         ("sample",),
         ("a", "b"),
@@ -313,6 +313,6 @@ def test_renamed_and_merged_genes_are_in_the_account(tmp_path):
     )
     reading = load_xena(write(tmp_path / "a.tsv", text))
     assert reading.table.to_dict("index") == {"a": {"SLC35E2": 2.0}, "b": {"SLC35E2": 3.0}}
-    done = {(entry.action, entry.names) for entry in reading.account.entries}
+    done = {(entry.action, entry.names) for entry in reading.log.entries}
     assert ("dropped", ("?|100130426",)) in done
     assert ("merged", ("SLC35E2 (2)",)) in done

@@ -17,7 +17,7 @@ from gene_files import META, maf_text, matrix_text, write, write_h5ad
 from hostile_names import HOSTILE
 from rinn.cli import run
 from rinn.data.align import load_data
-from rinn.data.log import account_from_dict
+from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.genomics.prepare.prepare import prepare_tables
 from rinn.genomics.prepare.run import prepare
@@ -26,7 +26,7 @@ from rinn.genomics.prepare.sources import read_sources
 
 FILES = {
     ".rinn.lock",
-    "accounts.json",
+    "log.json",
     "inputs.csv",
     "outputs.csv",
     "prepare.json",
@@ -67,8 +67,8 @@ def test_the_whole_way_with_exact_counts(cohort, tmp_path):
     )
     assert list(covariates) == ["tissue", "age"]  # all are men
     assert found.manifest["summary"]["tissues"] == {"brain": 40, "lung": 18}
-    accounts = json.loads((out / "accounts.json").read_text())["accounts"]
-    entries = [entry for one in accounts for entry in account_from_dict(one).entries]
+    logs = json.loads((out / "log.json").read_text())["logs"]
+    entries = [entry for one in logs for entry in ReadLog.from_dict(one).entries]
     assert ("of expression, not in mutations", ("TCGA-02-0059-01", "TCGA-02-0060-01")) in [
         (entry.reason, entry.names) for entry in entries
     ]
@@ -305,8 +305,8 @@ def test_normals_of_an_unknown_tissue_are_dropped(cohort, tmp_path):
     text = cohort["clinical"].read_text().replace("TCGA-02-0001\tbrain", "TCGA-02-0001\tNA")
     cohort["clinical"].write_text(text)
     found = make(cohort, tmp_path / "a", reference="normals", tissue_column="Site")
-    accounts = found.prepared.accounts
-    lost = {entry.what: entry.names for one in accounts for entry in one.entries
+    logs = found.prepared.logs
+    lost = {entry.what: entry.names for one in logs for entry in one.entries
             if entry.reason == "no tissue is known of them"}  # fmt: skip
     assert lost == {"samples": ("TCGA-02-0001-01",), "normals": ("TCGA-02-0001-11",)}
     assert len(found.prepared.x) == 57

@@ -283,10 +283,10 @@ def test_covariates_beyond_any_number_are_refused():
 def test_clinical_tables_of_any_make(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('"case",patient,"sample_id",TYPE\n1,p,TCGA-02-0001-01A,"lung, left"\n\n')
-    frame, account = load_annotation(path)
+    frame, log = load_annotation(path)
     assert frame.loc["TCGA-02-0001-01"].to_dict() == {"case": "1", "patient": "p",
                                                       "TYPE": "lung, left"}  # fmt: skip
-    assert account.entries[0].count == 1
+    assert log.entries[0].count == 1
     path.write_text("#about\tx\n\tTYPE\ns1\t[Not Available]\ns2\n")
     assert load_annotation(path)[0]["TYPE"].tolist() == ["", ""]
 

@@ -24,11 +24,12 @@ from gene_files import (
     write_h5ad,
     write_study,
 )
-from rinn.data.log import Reading, account_from_dict
+from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers import READERS
 from rinn.genomics.readers.cbioportal import load_cbioportal
+from rinn.genomics.readers.matrices import GeneTable
 
 MAF = maf_text(
     [
@@ -79,7 +80,7 @@ def load_or_reject(reader, path, options):
 
 
 def check(reading):
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, GeneTable)
     table = reading.table
     assert isinstance(table, pd.DataFrame)
     assert table.shape[0] > 0
@@ -91,7 +92,7 @@ def check(reading):
     assert not np.isinf(table.to_numpy(dtype=float)).any()
     if reading.annotation is not None:
         assert reading.annotation.index.equals(table.index)
-    assert account_from_dict(json.loads(json.dumps(reading.account.as_dict()))) == reading.account
+    assert ReadLog.from_dict(json.loads(json.dumps(reading.log.as_dict()))) == reading.log
     assert str(reading)
 
 
@@ -133,10 +134,10 @@ def test_mixed_line_ends_and_foreign_letters(tmp_path, reader, name, text, optio
         return  # read whole: refuses what is not UTF-8, bears any line ends
     content = text.replace("\n", "\r\n", 1).encode()
     reading = load(reader, write(tmp_path / name, content), options)
-    assert reading.account.count("repaired", "lines") > 0
+    assert reading.log.count("repaired", "lines") > 0
     foreign = text.encode().replace(b"EG", b"E\xe9").replace(b"B\t", b"\xe9\t")
     reading = load(reader, write(tmp_path / name, foreign), options)
-    assert "read as Latin-1" in str(reading.account)
+    assert "read as Latin-1" in str(reading.log)
 
 
 @pytest.mark.parametrize(("reader", "name", "text", "options"), CASES)

@@ -46,7 +46,7 @@ def test_each_kind_of_file(tmp_path, name):
     pd.testing.assert_frame_equal(reading.table, expected)
     assert reading.kind == "mutation"
     assert reading.sequenced == ("TCGA-02-0001", "TCGA-02-0003")
-    assert reading.account.count("noted", "cells") == 1
+    assert reading.log.count("noted", "cells") == 1
 
 
 def test_genes_in_rows(tmp_path):
@@ -70,14 +70,14 @@ def test_mutation_columns_of_a_table_with_everything(tmp_path):
     np.testing.assert_array_equal(reading.table["TP53"], [0, 1, np.nan])
     np.testing.assert_array_equal(reading.table["PIK3CA"], [0, 0, 1])
     assert list(reading.table.index) == ["0", "2", "5"]
-    assert reading.account.count("dropped", "columns") == 4
+    assert reading.log.count("dropped", "columns") == 4
 
 
 def test_columns_of_text_are_dropped_by_name(tmp_path):
     path = write(tmp_path / "a.csv.gz", METABRIC, pack=True)
     reading = load_table(path, text="drop")
     assert list(reading.table.columns) == ["AGE_AT_DIAGNOSIS", "BRCA1", "TP53"]
-    entry = next(each for each in reading.account.entries if each.reason == "they hold text")
+    entry = next(each for each in reading.log.entries if each.reason == "they hold text")
     assert entry.names == ("cancer_type", "tp53_mut", "pik3ca_mut")
 
 

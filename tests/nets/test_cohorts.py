@@ -150,7 +150,7 @@ def test_losses_are_those_of_the_validation_samples():
     raw = np.asarray(run_net(net.weights, ACTIVATIONS["tanh"], problem.x[:, rows]))
     losses = (raw - problem.y[:, rows]) ** 2
     assert net.validation_loss == pytest.approx(losses.mean(), rel=1e-4)
-    spread = problem.y_scale.spread[:, None]
+    spread = problem.y_scale.std[:, None]
     assert net.validation_error == pytest.approx((losses * spread**2).mean(), rel=1e-4)
 
 

@@ -75,7 +75,7 @@ def test_before_and_after_are_what_the_model_in_memory_predicts(fitted, in_memor
     problem, models = in_memory.problem, in_memory.refit.models
     name = in_memory.data.inputs[0]
     found = ask(fitted, inputs={name: 1.5}, covariates=fitted / "z.csv")
-    value = (1.5 - problem.x_scale.centre[0]) / problem.x_scale.spread[0]
+    value = (1.5 - problem.x_scale.mean[0]) / problem.x_scale.std[0]
     sides = []
     for own, offset in zip(models, problem.adjustment.offset, strict=True):
         values = run_model(own, problem.x)
@@ -96,7 +96,7 @@ def test_free_networks_stand_on_the_offset_of_their_split(fitted, in_memory):
     found = ask(fitted, inputs={name: 0.0}, covariates=fitted / "z.csv")
     x = problem.x.astype(np.float64)
     other = x.copy()
-    other[1] = (0.0 - problem.x_scale.centre[1]) / problem.x_scale.spread[1]
+    other[1] = (0.0 - problem.x_scale.mean[1]) / problem.x_scale.std[1]
     old, new = (
         predict_samples(nets, values, problem.likelihood, problem.adjustment.offset)
         for values in (x, other)
@@ -163,7 +163,7 @@ def test_command_line(fitted, tmp_path):
     assert call("activity", fitted / "run", fitted / "x.csv", "--out", tmp_path / "a.csv")[0] == 0
 
 
-CODING = {"name": "tissue", "levels": ["lung", "skin"], "centre": 0.0, "spread": 1.0}
+CODING = {"name": "tissue", "levels": ["lung", "skin"], "mean": 0.0, "std": 1.0}
 
 
 class TestByHand:
@@ -237,7 +237,7 @@ class TestByHand:
             {"coefficients": [[[1.0] * 4] * 3] * 2},
             {"coefficients": [[[float("nan")] * 4] * 2] * 2},
             {"codings": [{"name": "tissue"}]},
-            {"codings": [CODING | {"levels": [], "spread": 0.0}]},
+            {"codings": [CODING | {"levels": [], "std": 0.0}]},
             {"codings": 3},
         ],
     )

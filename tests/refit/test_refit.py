@@ -59,7 +59,7 @@ def found(problem):
 def oracle(problem):
     """Losses of the test samples by a network that knows everything but the noise."""
     data, mean = linear_truth()
-    errors = ((data.y - mean) / problem.y_scale.spread) ** 2
+    errors = ((data.y - mean) / problem.y_scale.std) ** 2
     return errors.mean(axis=1)[problem.test]
 
 

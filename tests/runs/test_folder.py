@@ -157,7 +157,7 @@ def test_damaged_networks_count_as_none(tmp_path, content):
 
 def test_kept_networks_come_back(searched, tmp_path):
     _, _, nets = searched
-    notes = {"loss": "mse", "x_centre": [0.1, 1 / 3]}
+    notes = {"loss": "mse", "x_scaling_mean": [0.1, 1 / 3]}
     save_kept(tmp_path / "kept.safetensors", nets[::-1], notes)
     found, found_notes = load_kept(tmp_path / "kept.safetensors")
     assert_same_nets(found, nets[::-1])

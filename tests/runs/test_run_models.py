@@ -111,9 +111,9 @@ def test_an_unfinished_run(tmp_path):
 @pytest.mark.parametrize(
     "notes",
     [
-        {"x_centre": [0.0]},
-        {"y_spread": [0.0] * 4},
-        {"x_spread": ["a"] * 4},
+        {"x_scaling_mean": [0.0]},
+        {"y_scaling_std": [0.0] * 4},
+        {"x_scaling_std": ["a"] * 4},
         {"x_least": None},
         {"x_mean": [float("inf")] * 4},
     ],
@@ -133,7 +133,7 @@ def test_a_loss_of_its_own(tmp_path):
 def test_outputs_of_several_kinds(tmp_path):
     kinds = ["number", "binary", "count", "number"]
     notes = {"loss": "mixed", "kinds": kinds, "y_top": [0.0, 0.0, 2.0, 0.0]}
-    notes |= {"y_centre": [100.0, 0.2, 5.0, 0.0], "y_spread": [10.0, 0.4, 2.0, 1.0]}
+    notes |= {"y_scaling_mean": [100.0, 0.2, 5.0, 0.0], "y_scaling_std": [10.0, 0.4, 2.0, 1.0]}
     model = load_model(write_linear_run(tmp_path / "run", notes=notes))
     # Close to the mean, one unit moves each output by one standard deviation.
     means, above = model.likelihood.to_units(np.array([[0.0] * 4, [0.01] * 4]))

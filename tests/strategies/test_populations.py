@@ -85,7 +85,7 @@ def test_losses_are_those_of_the_network(binary):
         y, raw = problem.y[:, rows], predict_net(net, problem.x[:, rows])
         loss = np.logaddexp(0, raw) - y * raw if binary else (raw - y) ** 2
         assert net.validation_loss == pytest.approx(loss.mean(), rel=1e-5)
-        spread = 1.0 if binary else problem.y_scale.spread[:, None] ** 2
+        spread = 1.0 if binary else problem.y_scale.std[:, None] ** 2
         assert net.validation_error == pytest.approx((loss * spread).mean(), rel=1e-5)
         assert net.epochs == 7
 

@@ -155,9 +155,9 @@ def make_xor(seed=0, samples=800):
     x = (rng.random((samples, 3)) < 0.5).astype(float)
     y = (x[:, :1] != x[:, 1:2]) + 0.3 * rng.normal(size=(samples, 4))
     problem = make_problem(make_data(x, y))
-    spread = problem.y_scale.spread
+    spread = problem.y_scale.std
     output = np.repeat(1 / spread[:, None], 2, axis=1)
-    bias = -(problem.y_scale.centre / spread)
+    bias = -(problem.y_scale.mean / spread)
     hidden = np.array([[[1.0, -1, 0], [-1, 1, 0]]])
     one = make_net(Weights(hidden, np.zeros((0, 2, 2)), output, np.zeros((1, 2)), bias))
     other = replace(one, trial=replace(one.trial, split=1))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, hypergeom
 
 from rinn.data.genesets import GeneSets
-from rinn.data.log import Account
+from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.structure.enrichment import adjust_p, enrich_latents, name_genes
 
@@ -20,7 +20,7 @@ from rinn.structure.enrichment import adjust_p, enrich_latents, name_genes
 def make_sets(**sets):
     groups = {name: frozenset(genes.split()) for name, genes in sets.items()}
     genes = sorted(frozenset().union(*groups.values()))
-    return GeneSets(groups, {}, {}, Account("by hand", "GMT"), tuple(genes[:3]))
+    return GeneSets(groups, {}, {}, ReadLog("by hand", "GMT"), tuple(genes[:3]))
 
 
 def make_graph():

@@ -176,7 +176,7 @@ def test_inputs_that_are_numbers_are_moved_over_several_values():
     x = rng.normal(size=(600, 2))
     y = np.abs(x[:, :1]) + 0.5 * rng.normal(size=(600, 3))
     problem = make_problem(make_data(x, y))
-    scale = 1 / problem.y_scale.spread[:, None]
+    scale = 1 / problem.y_scale.std[:, None]
     net = make_net([[1, 0], [-1, 0]], np.ones((3, 2)) * scale)
     test = HeldOutTest([net], problem)
     assert test.find_p(0, range(3)) < 1e-3

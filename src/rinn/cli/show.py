@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rinn.errors import count
 from rinn.files import read_table
 from rinn.genomics.prepare.run import Preparation
 from rinn.genomics.tci.run import TciResult
@@ -130,12 +131,12 @@ def show_check(result: CheckResult, console: Console) -> None:
         result: the findings.
         console: where to print.
     """
-    size = ", ".join(_count(number, name.removesuffix("s")) for name, number in result.size.items())
+    size = ", ".join(count(number, name.removesuffix("s")) for name, number in result.size.items())
     known = sum(finding.identifiable for finding in result.latents)
     _say(console, f"If this graph is the truth ({size}), this much of it can be known:")
     _say(
         console,
-        f"{_count(result.kept_latents, 'latent')} and {_count(result.kept_edges, 'edge')} lie "
+        f"{count(result.kept_latents, 'latent')} and {count(result.kept_edges, 'edge')} lie "
         "between inputs and outputs (the modified graph); "
         f"{known} of the latents are identifiable.",
     )
@@ -151,10 +152,6 @@ def show_check(result: CheckResult, console: Console) -> None:
 
 def _say(console: Console, sentence: str) -> None:
     console.print(sentence, highlight=False, markup=False)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _list_latents(result: CheckResult) -> Table:
@@ -201,7 +198,7 @@ def _show_data(data: DataComparison, console: Console) -> None:
 
 
 def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
-    _say(console, f"Dependent {where}: {_count(len(pairs), 'pair')}")
+    _say(console, f"Dependent {where}: {count(len(pairs), 'pair')}")
     for test in pairs[:MAX_PAIRS]:
         _say(
             console,
@@ -212,7 +209,7 @@ def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> No
 
 
 def list_words(found: Preparation) -> list[str]:
-    """Write the accounts of files and steps, the warnings, and what to do next.
+    """Write the logs of files and steps, the warnings, and what to do next.
 
     Args:
         found: what `prepare` returned.
@@ -220,7 +217,7 @@ def list_words(found: Preparation) -> list[str]:
     Returns:
         Lines of plain text.
     """
-    words = [str(account) for account in found.prepared.accounts] if found.prepared else []
+    words = [str(log) for log in found.prepared.logs] if found.prepared else []
     summary = found.manifest["summary"]
     sizes = (
         f"{summary['tumours']:,} tumours, {summary['inputs']:,} inputs, "

@@ -70,7 +70,7 @@ def name(
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
     found = enrich_latents(graph, sets, least=min_overlap, background=background)
     _write(found.table, place)
-    for entry in sets.account.entries:
+    for entry in sets.log.entries:
         _note(f"{gmt.name}: {entry}")
     _show_names(found, alpha)
     say(f"wrote {place}: {len(found.table)} rows, q over {found.tests} tests")
@@ -193,7 +193,7 @@ def _show_names(found: Enrichment, alpha: float) -> None:
 def _show_change(found: Prediction, likelihood: Likelihood) -> None:
     """Print the outputs that change, the most changed first, whatever the units of each."""
     table = found.to_frame()
-    scaled = table.div(likelihood.scale.spread, axis=0)
+    scaled = table.div(likelihood.scale.std, axis=0)
     order = scaled["size"].sort_values(ascending=False, kind="stable").index
     moved = table.loc[order][_is_moved(scaled).loc[order]]
     units = ", ".join(UNITS[kind] for kind in UNITS if kind in likelihood.kinds)

@@ -79,8 +79,9 @@ def fit_covariates(
     dispersion.
 
     Example:
-        >>> from rinn.data.scaling import Scale
-        >>> numbers = Likelihood("mse", ("number",), Scale(np.zeros(1), np.ones(1)), np.zeros(1))
+        >>> from rinn.data.scaling import Standardizer
+        >>> scale = Standardizer(np.zeros(1), np.ones(1))
+        >>> numbers = Likelihood("mse", ("number",), scale, np.zeros(1))
         >>> z = np.array([[0.0], [0.0], [1.0], [1.0]])
         >>> y = np.array([[1.0], [3.0], [6.0], [8.0]])
         >>> fit_covariates(z, y, numbers).coefficients.round(6)
@@ -100,10 +101,10 @@ def fit_covariates(
             continue
         values = y[rows, o]
         if likelihood.loss != "bce":
-            values = np.round(values * likelihood.scale.spread[o] + likelihood.scale.centre[o])
+            values = np.round(values * likelihood.scale.std[o] + likelihood.scale.mean[o])
         b, errors = _fit_curve(design[rows], values, CURVES[kind])
-        b[0] -= link.centre[o]
-        parts.append((b / link.spread[o], errors / link.spread[o]))
+        b[0] -= link.mean[o]
+        parts.append((b / link.std[o], errors / link.std[o]))
     return CovariateModel(*(np.stack(part, axis=1) for part in zip(*parts, strict=True)))
 
 

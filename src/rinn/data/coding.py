@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from rinn.data.covariates import CovariateTable
 from rinn.data.records import Dropped
 from rinn.data.scaling import check_range
-from rinn.errors import InputError, name_place, quote, quote_some
+from rinn.errors import InputError, name_row, quote, quote_some
 
 MISSING = "(missing)"
 FEWEST_TOGETHER = 5  # samples of a stratum; rows of smaller ones are permuted together
@@ -25,13 +25,13 @@ class Coding:
     """How one covariate becomes numbers.
 
     `levels` are those of a categorical one, the reference first; numbers have none, but the mean
-    (`centre`) and standard deviation (`spread`) that they are standardised by.
+    (`mean`) and standard deviation (`std`) that they are standardised by.
     """
 
     name: str
     levels: tuple[str, ...] = ()
-    centre: float = 0.0
-    spread: float = 1.0
+    mean: float = 0.0
+    std: float = 1.0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -41,9 +41,7 @@ class Coding:
     def encode(self, values: np.ndarray) -> Float[np.ndarray, "sample column"]:
         """Turn values into columns; a number that is missing becomes the mean."""
         if not self.levels:
-            return (np.where(np.isnan(values), self.centre, values)[:, None] - self.centre) / (
-                self.spread
-            )
+            return (np.where(np.isnan(values), self.mean, values)[:, None] - self.mean) / (self.std)
         words = name_levels(values)
         return (words[:, None] == np.array(self.levels[1:], dtype=object)).astype(np.float64)
 
@@ -183,13 +181,13 @@ def _find_constant(values: np.ndarray) -> str | None:
 def _make_coding(name: str, values: np.ndarray) -> Coding:
     known = values if values.dtype == object else values[~np.isnan(values)]
     if values.dtype != object and not np.isin(known, (0, 1)).all():
-        return Coding(name, centre=float(known.mean()), spread=_find_spread(values, known))
+        return Coding(name, mean=float(known.mean()), std=_find_std(values, known))
     counts = Counter(name_levels(values).tolist())
     reference = min(counts, key=lambda level: (-counts[level], level))
     return Coding(name, (reference, *sorted(counts.keys() - {reference})))
 
 
-def _find_spread(values: np.ndarray, known: np.ndarray) -> float:
+def _find_std(values: np.ndarray, known: np.ndarray) -> float:
     """Standard deviation over all samples, those at the mean in place of a missing value too."""
     return float(np.sqrt(((known - known.mean()) ** 2).sum() / len(values)))
 
@@ -233,5 +231,5 @@ def _check_levels(coding: Coding, values: np.ndarray, samples: tuple[str, ...] |
         raise InputError(
             f"covariates must have levels that the networks were trained with in column "
             f"{quote(coding.name)} ({quote_some(coding.levels)}), but "
-            f"{name_place(row, None, samples)} has {quote(words[row])}; leave such samples out"
+            f"{name_row(row, None, samples)} has {quote(words[row])}; leave such samples out"
         )

@@ -16,7 +16,7 @@ import pandas as pd
 from rinn.data.cells import WORDS, check_names, is_id_header, parse_cell
 from rinn.data.tables import read_parquet
 from rinn.data.text import find_separator
-from rinn.errors import InputError, find_repeated, name_place, quote, quote_some
+from rinn.errors import InputError, find_repeated, name_row, quote, quote_some
 from rinn.files import check_file, read_file, unguard_formula, unpack_gzip, within_memory
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
@@ -219,6 +219,6 @@ def _convert_column(
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         raise InputError(
             f"{source} must hold no infinite number, but column {quote(name)} has one in "
-            f"{name_place(row, None, samples)}; leave the cell empty"
+            f"{name_row(row, None, samples)}; leave the cell empty"
         )
     return numbers

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.cells import Cells, check_names, is_all_text, is_id_header, parse_cell
-from rinn.errors import InputError, find_repeated, name_place, quote, quote_some, reject_text
+from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
 
 
 def convert_array(values: np.ndarray, source: str, prefix: str) -> Cells:
@@ -144,5 +144,5 @@ def _convert_column(
     numbers = [parse_cell(cell) for cell in cells]
     if None in numbers:
         row = numbers.index(None)
-        raise reject_text(source, name, name_place(row, None, samples), cells[row])
+        raise reject_text(source, name, name_row(row, None, samples), cells[row])
     return numbers

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote
 
 EXAMPLES = 3
@@ -24,14 +24,14 @@ class GeneSets:
             for, those of them.
         sizes: how many genes each set has in the file.
         descriptions: the second field of each line.
-        account: what was read, dropped and mended.
+        log: what was read, dropped and repaired.
         examples: a few genes of the file, whether asked for or not.
     """
 
     sets: dict[str, frozenset[str]]
     sizes: dict[str, int]
     descriptions: dict[str, str]
-    account: Account
+    log: ReadLog
     examples: tuple[str, ...] = ()
 
     @property
@@ -88,8 +88,8 @@ def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = No
             f"set name, a description and genes, separated by tabs"
         )
     sizes = {name: tally.prints[name][1] for name in sets}
-    account = Account(str(lines.path), "GMT", tuple(_list_entries(lines, tally, len(sets))))
-    return GeneSets(sets, sizes, descriptions, account, tuple(examples))
+    log = ReadLog(str(lines.path), "GMT", tuple(_list_entries(lines, tally, len(sets))))
+    return GeneSets(sets, sizes, descriptions, log, tuple(examples))
 
 
 @dataclass
@@ -145,14 +145,14 @@ def _check_same(lines: Lines, tally: _Tally, name: str, found: frozenset[str]) -
     tally.twice.append(name)
 
 
-def _list_entries(lines: Lines, tally: _Tally, count: int) -> Iterator[Entry]:
-    yield Entry("read", "sets", count, "with at least one gene")
-    yield from note_some("dropped", "sets", "no genes", tally.empty)
-    yield from note_some("merged", "sets", "there twice with the same genes", tally.twice)
+def _list_entries(lines: Lines, tally: _Tally, count: int) -> Iterator[LogEntry]:
+    yield LogEntry("read", "sets", count, "with at least one gene")
+    yield from log_names("dropped", "sets", "no genes", tally.empty)
+    yield from log_names("merged", "sets", "there twice with the same genes", tally.twice)
     if tally.skipped:
-        yield Entry("dropped", "lines", tally.skipped, "empty, or begin with #")
+        yield LogEntry("dropped", "lines", tally.skipped, "empty, or begin with #")
     if tally.repeated:
-        yield Entry("merged", "genes", tally.repeated, "repeated within their set")
+        yield LogEntry("merged", "genes", tally.repeated, "repeated within their set")
     if tally.weighted:
-        yield Entry("repaired", "genes", tally.weighted, "what follows the comma is cut off")
+        yield LogEntry("repaired", "genes", tally.weighted, "what follows the comma is cut off")
     yield from lines.entries

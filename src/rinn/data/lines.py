@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from rinn.data.log import Entry
+from rinn.data.log import LogEntry
 from rinn.errors import InputError
 from rinn.files import BLOCK, check_file, unpack_blocks
 
@@ -74,20 +74,20 @@ class Lines:
             yield from self._decode(last)
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         """What had to be mended in the lines given so far."""
         entries = []
         if self._is_misnamed:
             reason = "the name ends in .gz, but the file is not compressed: read as plain text"
-            entries.append(Entry("repaired", "files", 1, reason))
+            entries.append(LogEntry("repaired", "files", 1, reason))
         if len(self._ends) > 1:
             ends = ", ".join(f"{_END_NAMES[end]} {count:,}" for end, count in self._ends.items())
             reason = f"mixed line ends ({ends}): each is taken for the end of a line"
-            entries.append(Entry("repaired", "lines", sum(self._ends.values()), reason))
+            entries.append(LogEntry("repaired", "lines", sum(self._ends.values()), reason))
         if self._foreign:
             first = self._foreign[0]
             reason = f"not UTF-8, the first on line {first}: read as Latin-1"
-            entries.append(Entry("repaired", "lines", len(self._foreign), reason))
+            entries.append(LogEntry("repaired", "lines", len(self._foreign), reason))
         return entries
 
     def reject(self, must: str, but: str, advice: str, *, line: int | None = None) -> InputError:

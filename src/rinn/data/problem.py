@@ -12,7 +12,7 @@ from rinn.data.adjustment import Adjustment, fit_adjustment
 from rinn.data.kinds import find_kinds
 from rinn.data.likelihoods import NUMBER, Likelihood, make_likelihood
 from rinn.data.records import Data
-from rinn.data.scaling import Scale, find_limits, find_scale
+from rinn.data.scaling import Standardizer, find_limits, fit_standardizer
 
 MANY_INPUTS = 100
 
@@ -38,7 +38,7 @@ class Problem:
     likelihood: Likelihood
     splits: tuple[Split, ...]
     test: np.ndarray
-    x_scale: Scale
+    x_scale: Standardizer
     adjustment: Adjustment | None = None
     known: np.ndarray | None = None  # [output, sample]
 
@@ -48,7 +48,7 @@ class Problem:
         return self.likelihood.loss
 
     @property
-    def y_scale(self) -> Scale:
+    def y_scale(self) -> Standardizer:
         """From the user's units to the networks', for the outputs."""
         return self.likelihood.scale
 
@@ -92,8 +92,8 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     test, rest = np.sort(order[:n_test]), order[n_test:]
     numbers = np.array([kind == NUMBER for kind in kinds])
     y = np.where(numbers, np.clip(data.y, *find_limits(data.y[rest])), data.y)
-    x_scale = find_scale(data.x[rest])
-    likelihood = make_likelihood(kinds, y[rest], find_scale(y[rest], binary=False))
+    x_scale = fit_standardizer(data.x[rest])
+    likelihood = make_likelihood(kinds, y[rest], fit_standardizer(y[rest], binary=False))
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
     known = None if data.is_complete else ~np.isnan(y)
     y = y if known is None else np.where(known, y, np.float32(0))

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from rinn.data.cells import Cells, check_names
 from rinn.data.frames import convert_array, convert_frame
 from rinn.data.text import find_separator, read_delimited
-from rinn.errors import InputError, find_repeated, name_place, quote, quote_some
+from rinn.errors import InputError, find_repeated, name_row, quote, quote_some
 from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 
 
@@ -167,7 +167,7 @@ def _check_finite(cells: Cells, source: str, missing: bool) -> None:
     raise InputError(
         f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
         f"{quote(cells.columns[column])} is {kind} in "
-        f"{name_place(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
+        f"{name_row(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
         f"fill in such values, or remove their rows or columns"
     )
 

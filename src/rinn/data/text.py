@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from rinn.data.cells import WORDS, Cells, is_all_text, is_id_header, parse_cell
-from rinn.errors import InputError, name_place, quote, reject_text
+from rinn.errors import InputError, name_row, quote, reject_text
 from rinn.files import unguard_formula
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -171,7 +171,7 @@ def _read_carefully(layout: _Layout) -> Cells:
         numbers = [parse_cell(field) for field in fields[has_ids:]]
         if None in numbers:
             wrong = numbers.index(None)
-            place = name_place(row, lines, samples)
+            place = name_row(row, lines, samples)
             text = fields[has_ids:][wrong].strip()
             raise reject_text(layout.source, columns[wrong], place, text)
         values[row] = numbers

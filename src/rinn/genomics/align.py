@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from rinn.data.log import Account, Entry, Reading, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError
 from rinn.genomics.barcodes import Barcode, parse_barcode
+from rinn.genomics.readers.matrices import GeneTable
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Matched:
     tables: Mapping[str, pd.DataFrame]
     levels: pd.Series
     sources: pd.DataFrame
-    account: Account
+    log: ReadLog
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class _Pick:
     rows: tuple[str, ...]
 
 
-def match_readings(
-    tables: Mapping[str, Reading | pd.DataFrame], *, one_per_patient: bool = True
+def match_tables(
+    tables: Mapping[str, GeneTable | pd.DataFrame], *, one_per_patient: bool = True
 ) -> Matched:
     """Bring several tables to the same tumours in the same order.
 
@@ -51,7 +52,7 @@ def match_readings(
         one_per_patient: False keeps each sample that is in every table.
 
     Returns:
-        The tables with the same rows, in the order of the first table, and the account.
+        The tables with the same rows, in the order of the first table, and the log.
 
     Raises:
         InputError: there are no tables, one repeats an id, or no patient is in all of them.
@@ -59,14 +60,14 @@ def match_readings(
     Example:
         >>> x = pd.DataFrame({"TP53": [1, 0]}, index=["TCGA-02-0001", "TCGA-02-0003"])
         >>> y = pd.DataFrame({"EGFR": [2.5, 1.5]}, index=["TCGA.02.0001.01A", "TCGA.02.0007.01A"])
-        >>> matched = match_readings({"X": x, "Y": y})
+        >>> matched = match_tables({"X": x, "Y": y})
         >>> matched.tables["Y"].to_dict("index"), matched.levels.to_dict()
         ({'TCGA-02-0001': {'EGFR': 2.5}}, {'TCGA-02-0001': 'patient'})
     """
     if not tables:
         raise InputError("tables must hold at least one table, but is empty; give X and Y")
     frames = {
-        name: each.table if isinstance(each, Reading) else each for name, each in tables.items()
+        name: each.table if isinstance(each, GeneTable) else each for name, each in tables.items()
     }
     groups = {name: _group(frame, name) for name, frame in frames.items()}
     shared = [
@@ -91,12 +92,12 @@ def match_readings(
     return _take(tables, frames, groups, picks, others)
 
 
-def split_normals(reading: Reading) -> tuple[pd.DataFrame, pd.DataFrame]:
+def split_normals(reading: GeneTable) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Part a table into tumours and normals, by the codes of its barcodes.
 
     Example:
         >>> table = pd.DataFrame({"TP53": [1.0, 2.0]}, index=["TCGA-02-0001-01", "TCGA-02-0001-11"])
-        >>> tumours, normals = split_normals(Reading(table, Account("x", "table"), "expression"))
+        >>> tumours, normals = split_normals(GeneTable(table, ReadLog("x", "table"), "expression"))
         >>> len(tumours), list(normals.index)
         (1, ['TCGA-02-0001-11'])
     """
@@ -149,13 +150,13 @@ def _choose_by_patient(
 
 
 def _take(
-    tables: Mapping[str, Reading | pd.DataFrame],
+    tables: Mapping[str, GeneTable | pd.DataFrame],
     frames: Mapping[str, pd.DataFrame],
     groups: Mapping[str, Mapping[str, list[Barcode]]],
     picks: list[_Pick],
     others: list[str],
 ) -> Matched:
-    """Cut the tables to the tumours, and write the account."""
+    """Cut the tables to the tumours, and write the log."""
     index = pd.Index([pick.name for pick in picks], name="sample")
     sources = pd.DataFrame([pick.rows for pick in picks], index=index, columns=list(frames))
     cut = {}
@@ -166,37 +167,37 @@ def _take(
     levels = pd.Series([pick.level for pick in picks], index=index, name="level", dtype=object)
     by_patient = [pick for pick in picks if pick.level == "patient"]
     entries = [
-        Entry("read", "samples", len(picks), f"tumours that are in all of {', '.join(frames)}")
+        LogEntry("read", "samples", len(picks), f"tumours that are in all of {', '.join(frames)}")
     ]
     for name, frame in frames.items():
         entries += _note_unused(name, frame, groups, tables)
     reason = "another tumour of the same patient is kept, the one with the lowest code"
-    entries += note_some("dropped", "samples", reason, others)
-    entries += note_some(
+    entries += log_names("dropped", "samples", reason, others)
+    entries += log_names(
         "noted",
         "samples",
         "matched by patient only",
         [" = ".join(pick.rows) for pick in by_patient],
     )
-    return Matched(cut, levels, sources, Account(" and ".join(frames), "match", tuple(entries)))
+    return Matched(cut, levels, sources, ReadLog(" and ".join(frames), "match", tuple(entries)))
 
 
 def _note_unused(
     name: str,
     frame: pd.DataFrame,
     groups: Mapping[str, Mapping[str, list[Barcode]]],
-    tables: Mapping[str, Reading | pd.DataFrame],
-) -> list[Entry]:
+    tables: Mapping[str, GeneTable | pd.DataFrame],
+) -> list[LogEntry]:
     """Say which rows of a table are normals, and which patients another table has not."""
     barcodes = [parse_barcode(str(text)) for text in frame.index]
     normals = [each.text for each in barcodes if each.is_normal]
-    entries = note_some("dropped", "samples", f"normals of {name}", normals)
+    entries = log_names("dropped", "samples", f"normals of {name}", normals)
     for other, group in groups.items():
         lost = [each.text for each in barcodes if not each.is_normal and each.patient not in group]
         table = tables[other]
         is_open = (
-            isinstance(table, Reading) and table.kind == "mutation" and table.sequenced is None
+            isinstance(table, GeneTable) and table.kind == "mutation" and table.sequenced is None
         )
         note = " (no list of sequenced samples says that they have no mutation)" if is_open else ""
-        entries += note_some("dropped", "samples", f"of {name}, not in {other}{note}", lost)
+        entries += log_names("dropped", "samples", f"of {name}, not in {other}{note}", lost)
     return entries

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rinn.data.cells import is_id_header
 from rinn.data.lines import Lines
-from rinn.data.log import Entry, note_some
+from rinn.data.log import LogEntry, log_names
 from rinn.errors import InputError
 
 _TCGA = re.compile(
@@ -73,7 +73,7 @@ def parse_barcode(text: str) -> Barcode:
 
 def choose_aliquots(
     names: Sequence[str], poor: Collection[int] = ()
-) -> tuple[list[str], list[int], list[Entry]]:
+) -> tuple[list[str], list[int], list[LogEntry]]:
     """Find one row for each sample: the first vial, then the first barcode in the alphabet.
 
     Example:
@@ -92,11 +92,11 @@ def choose_aliquots(
     kept = set(rows)
     others = [names[row] for row in range(len(names)) if row not in kept]
     reason = "another aliquot of the same sample is kept, the first by vial and barcode"
-    entries = note_some("dropped", "aliquots", reason, others)
+    entries = log_names("dropped", "aliquots", reason, others)
     return [barcode.sample for barcode in barcodes], rows, entries
 
 
-def note_shortened(names: Sequence[str], samples: Sequence[str]) -> list[Entry]:
+def note_shortened(names: Sequence[str], samples: Sequence[str]) -> list[LogEntry]:
     """Say how many barcodes are written in another way in the table.
 
     Example:
@@ -107,7 +107,7 @@ def note_shortened(names: Sequence[str], samples: Sequence[str]) -> list[Entry]:
         f"{name} -> {sample}" for name, sample in zip(names, samples, strict=True) if name != sample
     ]
     reason = f"cut to the sample, with dashes, as {changed[0]}" if changed else ""
-    return note_some("renamed", "barcodes", reason, changed, keep=False)
+    return log_names("renamed", "barcodes", reason, changed, keep=False)
 
 
 def load_samples(source: str | os.PathLike[str] | Iterable[str], label: str) -> tuple[str, ...]:

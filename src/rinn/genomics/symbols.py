@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rinn.data.lines import Lines
-from rinn.data.log import Entry, note_some
+from rinn.data.log import LogEntry, log_names
 from rinn.errors import InputError, find_repeated, quote_some
 
 _DATES = (
@@ -64,7 +64,7 @@ class Symbols:
 
     names: tuple[str, ...]
     targets: tuple[int, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
     @property
     def has_merged(self) -> bool:
@@ -124,15 +124,15 @@ def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) ->
             changes.setdefault(step, []).append(f"{text} -> {name}")
         targets.append(places.setdefault(name, len(places)))
         sources.setdefault(name, []).append(text)
-    entries = note_some("dropped", "genes", "they have no symbol", nameless)
+    entries = log_names("dropped", "genes", "they have no symbol", nameless)
     for step in (step for step in _REASONS if step in changes):
         is_rare = step in ("alias", "date")
         shown = changes[step] if is_rare else changes[step][:1]
         reason = _REASONS[step] if is_rare else f"{_REASONS[step]}, as {shown[0]}"
-        entries += note_some("renamed", "genes", reason, changes[step], keep=is_rare)
+        entries += log_names("renamed", "genes", reason, changes[step], keep=is_rare)
     merged = [f"{name} ({len(rows)})" for name, rows in sources.items() if len(rows) > 1]
     reason = f"several rows have the same symbol: merged by the rule '{rule}'"
-    entries += note_some("merged", "genes", reason, merged)
+    entries += log_names("merged", "genes", reason, merged)
     return Symbols(tuple(places), tuple(targets), tuple(entries))
 
 

@@ -106,7 +106,7 @@ def score_predictions(
     errors, areas = [], []
     for raw in predicted:
         if problem.loss == "mse":
-            each = ((raw - y) * problem.y_scale.spread[:, None]) ** 2
+            each = ((raw - y) * problem.y_scale.std[:, None]) ** 2
         else:
             each = problem.likelihood.measure(raw, y)
         errors.append(float(np.mean(each * weight)))

@@ -268,7 +268,7 @@ def _validate(
         losses = measure_losses(program.loss, predicted, portion.y, units)  # [output, sample]
         losses = losses if portion.weight is None else losses * portion.weight
         loss = jnp.sum(losses.mean(axis=0) * portion.share)
-        errors = losses * units.spread[:, None] ** 2 if program.loss == "mse" else losses
+        errors = losses * units.std[:, None] ** 2 if program.loss == "mse" else losses
         error = jnp.sum(errors.mean(axis=0) * portion.share)
         return (totals[0] + loss, totals[1] + error), None
 

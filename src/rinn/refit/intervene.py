@@ -235,7 +235,7 @@ def _find_mean(model: RunModel, name: str) -> float:
 def _scale(model: RunModel, name: str, value: float) -> float:
     """A value of an input in the networks' units."""
     place = model.inputs.index(name)
-    return float((value - model.x_scale.centre[place]) / model.x_scale.spread[place])
+    return float((value - model.x_scale.mean[place]) / model.x_scale.std[place])
 
 
 def _run_both(

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from rinn.data.coding import Coding, encode_covariates
 from rinn.data.covariates import CovariateTable, load_covariates, make_covariates
 from rinn.data.likelihoods import Likelihood
-from rinn.data.scaling import Scale
+from rinn.data.scaling import Standardizer
 from rinn.data.tables import Table, load_table, make_table
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.cohorts import TrainedNet
@@ -83,8 +83,8 @@ def read_offsets(notes: Mapping[str, Any], splits: int, outputs: int) -> Offsets
         Coding(
             str(own["name"]),
             tuple(map(str, own["levels"])),
-            float(own["centre"]),
-            float(own["spread"]),
+            float(own["mean"]),
+            float(own["std"]),
         )
         for own in plain["codings"]
     )
@@ -92,11 +92,11 @@ def read_offsets(notes: Mapping[str, Any], splits: int, outputs: int) -> Offsets
     coefficients = np.array(plain["coefficients"], np.float64)
     if coefficients.shape != (splits, columns + 1, outputs):
         raise ValueError(f"coefficients must be [{splits}, {columns + 1}, {outputs}]")
-    scales = [(coding.centre, coding.spread) for coding in codings]
+    scales = [(coding.mean, coding.std) for coding in codings]
     if not np.isfinite(coefficients).all() or not np.isfinite(scales).all():
         raise ValueError("coefficients and scales of covariates must be finite")
-    if not all(spread > 0 for _, spread in scales):
-        raise ValueError("spread of a covariate must be above zero")
+    if not all(std > 0 for _, std in scales):
+        raise ValueError("std of a covariate must be above zero")
     return Offsets(codings, coefficients)
 
 
@@ -167,7 +167,7 @@ class RunModel:
     likelihood: Likelihood
     models: tuple[GraphModel, ...]
     nets: tuple[TrainedNet, ...]
-    x_scale: Scale
+    x_scale: Standardizer
     ranges: Mapping[str, Range]
     carries: bool | None = None
     offsets: Offsets | None = None

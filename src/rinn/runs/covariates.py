@@ -27,7 +27,7 @@ def tabulate_covariates(
     known = None if problem.known is None else problem.known[:, rows].T
     numbers = covariates.take(rows).numbers
     model = fit_covariates(numbers, problem.y[:, rows].T, problem.likelihood, known)
-    scale, centre = problem.likelihood.link.spread, problem.likelihood.link.centre
+    scale, centre = problem.likelihood.link.std, problem.likelihood.link.mean
     references = {c.name: c.levels[0] if c.levels else "" for c in covariates.codings}
     columns = [(INTERCEPT, "", ""), *((n, lv, references[n]) for n, lv in covariates.columns)]
     found = []

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rinn.data.likelihoods import BINARY, KINDS, MIXED, NUMBER, Likelihood
-from rinn.data.scaling import Scale
+from rinn.data.scaling import Standardizer
 from rinn.data.tables import load_table
 from rinn.errors import InputError, quote
 from rinn.nets.cohorts import TrainedNet
@@ -92,20 +92,18 @@ def _read_likelihood(notes: Mapping[str, Any], outputs: Sequence[str]) -> Likeli
     if loss == "mse":
         return Likelihood(loss, (NUMBER,) * len(outputs), scale, none)
     if loss == "bce":
-        return Likelihood(loss, (BINARY,) * len(outputs), Scale(none, none + 1), none)
+        return Likelihood(loss, (BINARY,) * len(outputs), Standardizer(none, none + 1), none)
     kinds = tuple(map(str, notes["kinds"]))
     if len(kinds) != len(outputs) or not set(kinds) <= set(KINDS):
         raise ValueError(f"kinds must hold {len(outputs)} of {', '.join(KINDS)}")
     return Likelihood(loss, kinds, scale, _read_column(notes, "y_top", outputs))
 
 
-def _read_scale(notes: Mapping[str, Any], table: str, names: Sequence[str]) -> Scale:
-    centre, spread = (
-        _read_column(notes, f"{table}_{part}", names) for part in ("centre", "spread")
-    )
-    if not (spread > 0).all():
-        raise ValueError(f"{table}_spread must be above zero")
-    return Scale(centre, spread)
+def _read_scale(notes: Mapping[str, Any], table: str, names: Sequence[str]) -> Standardizer:
+    mean, std = (_read_column(notes, f"{table}_scaling_{part}", names) for part in ("mean", "std"))
+    if not (std > 0).all():
+        raise ValueError(f"{table}_scaling_std must be above zero")
+    return Standardizer(mean, std)
 
 
 def _read_column(notes: Mapping[str, Any], key: str, names: Sequence[str]) -> np.ndarray:
@@ -115,7 +113,9 @@ def _read_column(notes: Mapping[str, Any], key: str, names: Sequence[str]) -> np
     return values
 
 
-def _read_ranges(notes: Mapping[str, Any], inputs: Sequence[str], scale: Scale) -> dict[str, Range]:
+def _read_ranges(
+    notes: Mapping[str, Any], inputs: Sequence[str], scale: Standardizer
+) -> dict[str, Range]:
     """The ranges of the inputs; runs of earlier releases did not keep them."""
     if "x_least" not in notes:
         return {}
@@ -124,8 +124,8 @@ def _read_ranges(notes: Mapping[str, Any], inputs: Sequence[str], scale: Scale) 
     for i, name in enumerate(inputs):
         ends = float(least[i]), float(most[i])
         # Only columns of zeros and ones are left as they are.
-        binary = ends == (0.0, 1.0) and scale.centre[i] == 0 and scale.spread[i] == 1
-        low, high = float(mean[i] - scale.spread[i]), float(mean[i] + scale.spread[i])
+        binary = ends == (0.0, 1.0) and scale.mean[i] == 0 and scale.std[i] == 1
+        low, high = float(mean[i] - scale.std[i]), float(mean[i] + scale.std[i])
         low, high = ends if binary else (max(low, ends[0]), min(high, ends[1]))
         found[name] = Range(*ends, float(mean[i]), low, high, binary)
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 
+from rinn.errors import count
 from rinn.structure.qvalues import assign_q
 from rinn.structure.rounds import Null
 
@@ -58,8 +59,8 @@ was connected; of the 4 real inputs beside them, all were.
 
 
 def _tell_drawn(null: Null) -> str:
-    rounds = _count(null.rounds, "round")
-    networks = f" of {_count(null.networks, 'network')}" if null.networks else ""
+    rounds = count(null.rounds, "round")
+    networks = f" of {count(null.networks, 'network')}" if null.networks else ""
     each = "" if null.rounds == 1 else " per graph"
     edges = f"{null.drawn:.2g} edges were drawn{each}"
     if null.drawn == 0:
@@ -122,10 +123,6 @@ def _tell_share(part: int, whole: int) -> str:
     if part == whole:
         return "both were" if whole == 2 else "all were"
     return {0: "none was", 1: "one was"}.get(part, f"{part} were")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _round_up(value: float) -> str:

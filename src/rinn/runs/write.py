@@ -199,10 +199,10 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
     problem = fit.problem
     notes: dict[str, Any] = {
         "loss": problem.loss,
-        "x_centre": problem.x_scale.centre.tolist(),
-        "x_spread": problem.x_scale.spread.tolist(),
-        "y_centre": problem.y_scale.centre.tolist(),
-        "y_spread": problem.y_scale.spread.tolist(),
+        "x_scaling_mean": problem.x_scale.mean.tolist(),
+        "x_scaling_std": problem.x_scale.std.tolist(),
+        "y_scaling_mean": problem.y_scale.mean.tolist(),
+        "y_scaling_std": problem.y_scale.std.tolist(),
         "x_least": fit.data.x.min(axis=0).tolist(),
         "x_most": fit.data.x.max(axis=0).tolist(),
         "x_mean": fit.data.x.mean(axis=0).tolist(),

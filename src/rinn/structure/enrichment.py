@@ -89,12 +89,12 @@ def enrich_latents(
         InputError: an argument is wrong, or no gene of the graph is in any set.
 
     Example:
-        >>> from rinn.data.log import Account
+        >>> from rinn.data.log import ReadLog
         >>> graph = nx.DiGraph([("L1", gene) for gene in "abc"])
         >>> graph.add_nodes_from("abcdefgh", role="output")
         >>> graph.add_node("L1", role="latent")
         >>> both = {"FIRST": frozenset("abc"), "OTHERS": frozenset("defgh")}
-        >>> sets = GeneSets(both, {}, {}, Account("by hand", "GMT"))
+        >>> sets = GeneSets(both, {}, {}, ReadLog("by hand", "GMT"))
         >>> enrich_latents(graph, sets).table[["side", "set", "overlap"]].values.tolist()
         [['outputs', 'FIRST', 3], ['both', 'FIRST', 3]]
     """

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from rinn.errors import quote
+from rinn.errors import count, quote
 from rinn.structure.consensus import Reading, read_resamples
 from rinn.structure.constants import MIN_OVERLAP
 from rinn.structure.effects import Effects
@@ -90,13 +90,13 @@ class Influence:
         """What it did, in one or two sentences."""
         owed = "none owes" if not self.owed else f"{len(self.owed)} owe"
         owed = "one owes" if len(self.owed) == 1 else owed
-        words = f"Of {_count(self.edges, 'edge')} {owed} their place to prior knowledge"
+        words = f"Of {count(self.edges, 'edge')} {owed} their place to prior knowledge"
         words = words.replace("owes their", "owes its")
         if self.stated:
             drawn = "one is" if len(self.stated) == 1 else f"{len(self.stated)} are"
             words += f", and {drawn} drawn only because the prior says so"
         words += (
-            f"; it joined {_count(len(self.gained), 'pair')} of input and output and parted "
+            f"; it joined {count(len(self.gained), 'pair')} of input and output and parted "
             f"{len(self.lost) or 'none'}."
         )
         clear = [one for one in self.contradictions if one.says in ("must", "mustnot")]
@@ -237,7 +237,3 @@ def _find_contradictions(
         )
         for i, o in places
     ]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

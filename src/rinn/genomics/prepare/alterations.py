@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import Entry, note_some
+from rinn.data.log import LogEntry, log_names
 from rinn.errors import InputError
 from rinn.genomics.prepare.settings import PrepareSettings
 
@@ -27,7 +27,7 @@ class Alterations:
 
     table: pd.DataFrame
     genes: pd.DataFrame
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
 
 def find_alterations(
@@ -64,7 +64,7 @@ def find_alterations(
     unknown = int(kept["unknown"].sum())
     if unknown:
         reason = "unknown in X: taken for not altered"
-        entries.append(Entry("repaired", "cells", unknown, reason))
+        entries.append(LogEntry("repaired", "cells", unknown, reason))
     return Alterations(table, counts, tuple(entries))
 
 
@@ -112,9 +112,9 @@ def _say_why(
     return why
 
 
-def _note_dropped(counts: pd.DataFrame) -> list[Entry]:
-    entries: list[Entry] = []
+def _note_dropped(counts: pd.DataFrame) -> list[LogEntry]:
+    entries: list[LogEntry] = []
     for reason, group in counts[counts["why"] != ""].groupby("why", sort=True):
         # inputs.csv has the names: there may be twenty thousand
-        entries += note_some("dropped", "genes", f"of X: {reason}", group["gene"], keep=False)
+        entries += log_names("dropped", "genes", f"of X: {reason}", group["gene"], keep=False)
     return entries

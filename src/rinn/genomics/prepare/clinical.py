@@ -12,7 +12,7 @@ import pandas as pd
 
 from rinn.data.cells import is_id_header, parse_cell
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.genomics.barcodes import parse_barcode
 
@@ -23,7 +23,7 @@ _MISSING = frozenset(
 )
 
 
-def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Account]:
+def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog]:
     r"""Read a table of text with a header: tabs or commas, plain or gzip.
 
     Lines that begin with # are left out, as in cBioPortal's clinical files. The column called
@@ -60,9 +60,9 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Account
         raise InputError(f"{lines.source} must have a row for each sample, but has none; add them")
     values = [cells[: len(header)] for cells in table.values()]
     frame = pd.DataFrame(values, index=pd.Index(table, name="sample"), columns=header)
-    entry = Entry("read", "samples", len(frame), f"of {len(header) - 1} columns")
-    account = Account(str(path), "clinical table", (entry, *lines.entries))
-    return frame.drop(columns=header[place]), account
+    entry = LogEntry("read", "samples", len(frame), f"of {len(header) - 1} columns")
+    log = ReadLog(str(path), "clinical table", (entry, *lines.entries))
+    return frame.drop(columns=header[place]), log
 
 
 def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
@@ -98,7 +98,7 @@ def clean_text(cell: str) -> str:
 
 def make_covariates(
     annotation: pd.DataFrame, max_missing: float
-) -> tuple[pd.DataFrame | None, list[Entry]]:
+) -> tuple[pd.DataFrame | None, list[LogEntry]]:
     """Make columns that a fit can take: numbers without gaps, or words.
 
     A column of numbers has its gaps filled with the median; other gaps become 'unknown'. Columns
@@ -109,7 +109,7 @@ def make_covariates(
         >>> make_covariates(table, 0.5)[0].to_dict("list")
         {'sex': ['f', 'm', 'unknown'], 'age': [40.0, 50.0, 60.0]}
     """
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     columns: dict[str, pd.Series] = {}
     for name in annotation.columns:
         text = annotation[name].fillna("").map(clean_text)
@@ -117,14 +117,14 @@ def make_covariates(
         label = (str(name),)
         if gaps > max_missing * len(text):
             reason = f"no value for {gaps:,} of {len(text):,} tumours"
-            entries += note_some("dropped", "covariates", reason, label)
+            entries += log_names("dropped", "covariates", reason, label)
         elif text[text != ""].nunique() + bool(gaps) < 2:
-            entries += note_some("dropped", "covariates", "the same for all tumours", label)
+            entries += log_names("dropped", "covariates", "the same for all tumours", label)
         else:
             columns[str(name)], word = _fill(text)
             if gaps:
                 reason = f"no value in {label[0]}: {word} is written"
-                entries.append(Entry("repaired", "samples", gaps, reason))
+                entries.append(LogEntry("repaired", "samples", gaps, reason))
     return (pd.DataFrame(columns) if columns else None), entries
 
 

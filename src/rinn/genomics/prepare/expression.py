@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import Entry, note_some
+from rinn.data.log import LogEntry, log_names
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import DEEP
 from rinn.genomics.prepare.settings import PrepareSettings
@@ -40,12 +40,12 @@ class Scores:
     z: pd.DataFrame
     spread: pd.Series
     cis: pd.Series
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
 
 def find_usable(
     tissues: pd.Series, reference: Reference, settings: PrepareSettings
-) -> tuple[pd.Series, list[Entry]]:
+) -> tuple[pd.Series, list[LogEntry]]:
     """Say which tumours have something to be compared with.
 
     Example:
@@ -77,7 +77,7 @@ def find_usable(
     usable = tissues.isin(enough)
     reason = f"their tissue has fewer than {least} samples to be compared with"
     lost = [f"{name} ({tissues[name]})" for name in tissues.index[~usable]]
-    return usable, note_some("dropped", "samples", reason, lost)
+    return usable, log_names("dropped", "samples", reason, lost)
 
 
 def score_expression(
@@ -114,7 +114,7 @@ def score_expression(
     is_set = is_cis & z.notna().to_numpy() & (z != 0).to_numpy()
     if is_set.any():
         reason = "of Y set to 0: the copy number of the same gene is 2 or -2 in that tumour"
-        entries.append(Entry("repaired", "cells", int(is_set.sum()), reason))
+        entries.append(LogEntry("repaired", "cells", int(is_set.sum()), reason))
     cis = pd.Series(is_cis.sum(axis=0), index=expression.columns)
     return Scores(z.mask(is_set, 0.0), spread.fillna(0.0), cis, tuple(entries))
 
@@ -166,14 +166,14 @@ def _describe(values: pd.DataFrame, *, robust: bool) -> tuple[pd.Series, pd.Seri
     return centre, spread.where(spread > 1e-9 * centre.abs().clip(lower=1.0))
 
 
-def _note_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[Entry]:
+def _note_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[LogEntry]:
     words = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
     what = "normals" if settings.reference == "normals" else "diploid tumours"
     reason = (
         f"with fewer than {settings.min_reference} {what}: compared with all tumours of the "
         f"tissue instead"
     )
-    return note_some("noted", "tissues", reason, words)
+    return log_names("noted", "tissues", reason, words)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Outputs:
     table: pd.DataFrame
     calls: pd.DataFrame
     genes: pd.DataFrame
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
 
 def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
@@ -239,7 +239,7 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
         entries += clipped
     filled = int(kept["missing"].sum())
     if filled:
-        entries.append(Entry("repaired", "cells", filled, "without a score in Y: taken for 0"))
+        entries.append(LogEntry("repaired", "cells", filled, "without a score in Y: taken for 0"))
     return Outputs(table, calls[names], genes, tuple(entries))
 
 
@@ -261,15 +261,15 @@ def _say_why(
     return why
 
 
-def _hold(z: pd.DataFrame) -> tuple[pd.DataFrame, list[Entry]]:
+def _hold(z: pd.DataFrame) -> tuple[pd.DataFrame, list[LogEntry]]:
     """Hold scores between two bounds: one value of 300 would outweigh all others."""
     far = int((z.abs() > MAX_Z).to_numpy().sum())
     reason = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: held there"
-    return z.clip(-MAX_Z, MAX_Z), [Entry("repaired", "cells", far, reason)] if far else []
+    return z.clip(-MAX_Z, MAX_Z), [LogEntry("repaired", "cells", far, reason)] if far else []
 
 
-def _note_dropped(genes: pd.DataFrame) -> list[Entry]:
-    entries: list[Entry] = []
+def _note_dropped(genes: pd.DataFrame) -> list[LogEntry]:
+    entries: list[LogEntry] = []
     for reason, group in genes[genes["why"] != ""].groupby("why", sort=True):
-        entries += note_some("dropped", "genes", f"of Y: {reason}", group["gene"], keep=False)
+        entries += log_names("dropped", "genes", f"of Y: {reason}", group["gene"], keep=False)
     return entries

@@ -8,7 +8,7 @@ import pandas as pd
 
 from rinn.data.align import MIN_SAMPLES
 from rinn.data.cells import check_names
-from rinn.data.log import Account, Entry, Reading
+from rinn.data.log import LogEntry, ReadLog
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import find_alterations
 from rinn.genomics.prepare.clinical import make_covariates
@@ -18,6 +18,7 @@ from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 from rinn.genomics.prepare.tumours import Tumours, choose_columns, find_reference, match_tumours
 from rinn.genomics.prepare.warnings import list_warnings
+from rinn.genomics.readers.matrices import GeneTable
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Prepared:
     inputs: pd.DataFrame
     outputs: pd.DataFrame
     tissues: pd.Series
-    accounts: tuple[Account, ...]
+    logs: tuple[ReadLog, ...]
     warnings: tuple[str, ...]
 
 
@@ -47,8 +48,8 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
         >>> names = [f"s{number}" for number in range(60)]
         >>> x = pd.DataFrame({"TP53": rng.integers(0, 2, 60)}, index=names)
         >>> y = pd.DataFrame({"MYC": rng.normal(size=60)}, index=names)
-        >>> about = Account("a table", "table")
-        >>> readings = Readings(Reading(y, about, "expression"), Reading(x, about, "mutation"))
+        >>> about = ReadLog("a table", "table")
+        >>> readings = Readings(GeneTable(y, about, "expression"), GeneTable(x, about, "mutation"))
         >>> prepare_tables(readings).x.shape
         (60, 1)
     """
@@ -68,7 +69,7 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
     y = make_outputs(scores, settings)
     (inputs, outputs), chosen = select_columns(x, y, tumours.tissues, settings)
     covariates: pd.DataFrame | None = None
-    notes: list[Entry] = []
+    notes: list[LogEntry] = []
     if tumours.annotation is not None:
         covariates, notes = make_covariates(tumours.annotation, settings.max_missing)
     steps = (
@@ -79,8 +80,8 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
         ("covariates", tuple(notes)),
     )
     _check_names(x.table[inputs], y.table[outputs], covariates)
-    accounts = [Account("prepared tables", name, tuple(each)) for name, each in steps if each]
-    every = (*readings.accounts, matching, *accounts)
+    logs = [ReadLog("prepared tables", name, tuple(each)) for name, each in steps if each]
+    every = (*readings.logs, matching, *logs)
     return Prepared(
         x.table[inputs],
         y.table[outputs],
@@ -95,11 +96,11 @@ def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) 
     )
 
 
-def _check_scale(expression: Reading, settings: PrepareSettings) -> None:
+def _check_scale(expression: GeneTable, settings: PrepareSettings) -> None:
     if expression.scale == "z-score" and settings.reference != "none":
         raise InputError(
             f"--reference must be none where expression is z-scores already, but it is "
-            f"{settings.reference!r} ({expression.account.source}); pass --reference none, or name "
+            f"{settings.reference!r} ({expression.log.source}); pass --reference none, or name "
             f"measured values"
         )
 
@@ -111,7 +112,7 @@ def _check_names(x: pd.DataFrame, y: pd.DataFrame, covariates: pd.DataFrame | No
             check_names(map(str, table.columns), label, "column")
 
 
-def _check_size(tumours: Tumours, entries: tuple[Entry, ...]) -> None:
+def _check_size(tumours: Tumours, entries: tuple[LogEntry, ...]) -> None:
     if len(tumours.expression) < MIN_SAMPLES:
         raise InputError(
             f"there must be at least {MIN_SAMPLES} tumours to learn from, but "
@@ -119,7 +120,7 @@ def _check_size(tumours: Tumours, entries: tuple[Entry, ...]) -> None:
         )
 
 
-def _say_losses(entries: tuple[Entry, ...]) -> str:
+def _say_losses(entries: tuple[LogEntry, ...]) -> str:
     lost = [entry for entry in entries if entry.action == "dropped" and entry.what == "samples"]
     if not lost:
         return "add tumours"

@@ -33,7 +33,7 @@ class Preparation:
 
 
 def prepare(sources: Sources, out: Path, settings: PrepareSettings | None = None) -> Preparation:
-    """Make X, Y and covariates from files, and write them with their accounts into a folder.
+    """Make X, Y and covariates from files, and write them with their logs into a folder.
 
     The same call again returns at once. A folder of other files or settings is refused.
 

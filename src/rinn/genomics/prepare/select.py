@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rinn.data.log import Entry
+from rinn.data.log import LogEntry
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import Alterations
 from rinn.genomics.prepare.expression import Outputs
@@ -18,14 +18,14 @@ Chosen = tuple[list[str], list[str]]
 
 def select_columns(
     x: Alterations, y: Outputs, tissues: pd.Series, settings: PrepareSettings
-) -> tuple[Chosen, list[Entry]]:
+) -> tuple[Chosen, list[LogEntry]]:
     """Choose the inputs and outputs.
 
     `auto` keeps the most frequent inputs, one for each four tumours, and the 100 outputs with the
     largest spread. TCI keeps the drivers it calls and their targets.
     """
     inputs, outputs = list(x.table.columns), list(y.table.columns)
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     for step, number in settings.steps:
         if step == "variance":
             outputs, cut = _cut(outputs, number, "outputs", "with less spread")
@@ -42,12 +42,14 @@ def select_columns(
     return (inputs, outputs), entries + fewer + less
 
 
-def _cut(names: list[str], most: int | None, what: str, why: str) -> tuple[list[str], list[Entry]]:
+def _cut(
+    names: list[str], most: int | None, what: str, why: str
+) -> tuple[list[str], list[LogEntry]]:
     """Keep the first so many."""
     if most is None or len(names) <= most:
         return names, []
     reason = f"{why} than the {most:,} that are kept"
-    return names[:most], [Entry("dropped", what, len(names) - most, reason)]
+    return names[:most], [LogEntry("dropped", what, len(names) - most, reason)]
 
 
 def _ask_tci(
@@ -57,7 +59,7 @@ def _ask_tci(
     outputs: list[str],
     tissues: pd.Series,
     settings: PrepareSettings,
-) -> tuple[Chosen, list[Entry]]:
+) -> tuple[Chosen, list[LogEntry]]:
     """Keep the drivers that TCI calls, and their targets."""
     rules = TciSettings(
         permutations=settings.permutations,
@@ -77,7 +79,7 @@ def _ask_tci(
             f"variance:{AUTO_OUTPUTS}"
         )
     entries = [
-        Entry("dropped", "inputs", len(inputs) - len(drivers), "TCI calls them no driver"),
-        Entry("dropped", "outputs", len(outputs) - len(targets), "TCI calls them no target"),
+        LogEntry("dropped", "inputs", len(inputs) - len(drivers), "TCI calls them no driver"),
+        LogEntry("dropped", "outputs", len(outputs) - len(targets), "TCI calls them no target"),
     ]
     return (drivers, targets), [entry for entry in entries if entry.count]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import Account, Entry, Reading
+from rinn.data.log import LogEntry, ReadLog
 from rinn.errors import InputError
 from rinn.files import within_memory
 from rinn.genomics.align import split_normals
@@ -23,10 +23,11 @@ from rinn.genomics.readers.gct import load_gct
 from rinn.genomics.readers.gistic import load_gistic
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
+from rinn.genomics.readers.matrices import GeneTable
 from rinn.genomics.readers.table import are_samples_above, load_table
 from rinn.genomics.readers.xena import load_xena
 
-EXPRESSION: dict[str, Callable[..., Reading]] = {
+EXPRESSION: dict[str, Callable[..., GeneTable]] = {
     "xena": load_xena,
     "gct": load_gct,
     "h5ad": load_h5ad,
@@ -41,12 +42,12 @@ class Readings:
     `expression` has tumours only; `normals` is None where there are none.
     """
 
-    expression: Reading
-    mutations: Reading | None = None
-    copy_number: Reading | None = None
+    expression: GeneTable
+    mutations: GeneTable | None = None
+    copy_number: GeneTable | None = None
     normals: pd.DataFrame | None = None
     annotation: pd.DataFrame | None = None
-    accounts: tuple[Account, ...] = ()
+    logs: tuple[ReadLog, ...] = ()
 
 
 def read_sources(sources: Sources, settings: PrepareSettings) -> Readings:
@@ -64,7 +65,7 @@ def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     tumours, inside = split_normals(whole)
     if tumours.empty:
         raise InputError(
-            f"expression ({whole.account.source}) must have tumours, but all of its "
+            f"expression ({whole.log.source}) must have tumours, but all of its "
             f"{len(inside)} samples are normals; name the table of tumours, and this one with "
             f"--normals"
         )
@@ -72,11 +73,11 @@ def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     normals, more = _read_normals(sources, settings, whole, inside)
     annotation, about = _read_annotation(sources)
     readings = [each for each in (mutations, copy_number, whole, more) if each is not None]
-    accounts = tuple(each.account for each in readings) + ((about,) if about else ())
-    return Readings(expression, mutations, copy_number, normals, annotation, accounts)
+    logs = tuple(each.log for each in readings) + ((about,) if about else ())
+    return Readings(expression, mutations, copy_number, normals, annotation, logs)
 
 
-def _read_mutations(sources: Sources, settings: PrepareSettings) -> Reading | None:
+def _read_mutations(sources: Sources, settings: PrepareSettings) -> GeneTable | None:
     if sources.maf is not None:
         return load_maf(sources.maf, sequenced=sources.sequenced, classes=settings.classes)
     if sources.mutations is not None:
@@ -88,7 +89,7 @@ def _read_mutations(sources: Sources, settings: PrepareSettings) -> Reading | No
     return load_cbioportal(sources.study, sequenced=sources.sequenced, classes=settings.classes)
 
 
-def _read_matrix(sources: Sources, settings: PrepareSettings) -> Reading:
+def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
     """Read a table of mutations: 0, 1 or missing."""
     path = sources.mutations
     if path is None:
@@ -121,15 +122,15 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> Reading:
         )
     if not left:
         return reading
-    entry = Entry(
+    entry = LogEntry(
         "dropped", "samples", len(left), "the list of sequenced samples has them not", tuple(left)
     )
-    account = replace(reading.account, entries=(*reading.account.entries, entry))
+    log = replace(reading.log, entries=(*reading.log.entries, entry))
     kept = values.loc[known]
-    return replace(reading, table=kept, account=account, sequenced=tuple(map(str, kept.index)))
+    return replace(reading, table=kept, log=log, sequenced=tuple(map(str, kept.index)))
 
 
-def _read_copy_number(sources: Sources, mutations: Reading | None) -> Reading | None:
+def _read_copy_number(sources: Sources, mutations: GeneTable | None) -> GeneTable | None:
     path = sources.copy_number
     if path is not None:
         found = find_format(path, sources.copy_number_format)
@@ -151,20 +152,22 @@ def _read_copy_number(sources: Sources, mutations: Reading | None) -> Reading | 
     return reading
 
 
-def _check_levels(reading: Reading) -> None:
+def _check_levels(reading: GeneTable) -> None:
     """Refuse log2 ratios; -1.5 is a level in some studies."""
     values = reading.table.to_numpy()
     known = ~np.isnan(values)
     is_level = np.isin(values, (-2, -1.5, -1, 0, 1, 2))
     if (known & ~is_level).any():
         raise InputError(
-            f"copy number ({reading.account.source}) must hold levels from -2 to 2, but holds "
+            f"copy number ({reading.log.source}) must hold levels from -2 to 2, but holds "
             f"{values[known & ~is_level][0]:g}; name the thresholded table, such as "
             f"all_thresholded.by_genes.txt"
         )
 
 
-def _read_expression(sources: Sources, settings: PrepareSettings, known: Sequence[str]) -> Reading:
+def _read_expression(
+    sources: Sources, settings: PrepareSettings, known: Sequence[str]
+) -> GeneTable:
     if sources.expression is not None:
         return _load_expression(sources.expression, sources, settings, known)
     if sources.study is None:
@@ -190,7 +193,7 @@ def _say_missing(study: Path, words: set[str], wanted: str) -> str:
 
 def _load_expression(
     path: Path, sources: Sources, settings: PrepareSettings, known: Sequence[str] = ()
-) -> Reading:
+) -> GeneTable:
     found = find_format(path, sources.expression_format)
     if found not in EXPRESSION:
         raise InputError(
@@ -204,8 +207,8 @@ def _load_expression(
 
 
 def _read_normals(
-    sources: Sources, settings: PrepareSettings, whole: Reading, inside: pd.DataFrame
-) -> tuple[pd.DataFrame | None, Reading | None]:
+    sources: Sources, settings: PrepareSettings, whole: GeneTable, inside: pd.DataFrame
+) -> tuple[pd.DataFrame | None, GeneTable | None]:
     """The normals of the expression table, and those of a file of their own."""
     if sources.normals is None:
         return (inside if len(inside) else None), None
@@ -226,11 +229,11 @@ def _read_normals(
     return pd.concat([inside, more.reindex(columns=inside.columns)]), reading
 
 
-def _read_annotation(sources: Sources) -> tuple[pd.DataFrame | None, Account | None]:
+def _read_annotation(sources: Sources) -> tuple[pd.DataFrame | None, ReadLog | None]:
     if sources.clinical is not None:
         return load_annotation(sources.clinical)
     frame = None if sources.study is None else load_clinical(sources.study)
     if frame is None:
         return None, None
-    entry = Entry("read", "samples", len(frame), f"of {frame.shape[1]} columns")
-    return frame, Account(str(sources.study), "clinical tables of the study", (entry,))
+    entry = LogEntry("read", "samples", len(frame), f"of {frame.shape[1]} columns")
+    return frame, ReadLog(str(sources.study), "clinical tables of the study", (entry,))

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import Account, Entry
+from rinn.data.log import LogEntry, ReadLog
+from rinn.errors import count
 from rinn.genomics.prepare.prepare import Prepared
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.report.html.charts import draw_bar, draw_histogram
-from rinn.report.html.markup import Markup, count, element, join, list_names, paragraph, table
+from rinn.report.html.markup import Markup, element, join, list_names, paragraph, table
 from rinn.report.html.page import STYLES, write_policy
 
 MAX_GENES = 25
@@ -111,16 +112,16 @@ def _say_first(prepared: Prepared, settings: PrepareSettings) -> Markup:
 def _say_sources(prepared: Prepared) -> Markup:
     """One row for each file: what was read of it."""
     rows = []
-    for account in prepared.accounts:
-        read = [entry for entry in account.entries if entry.action == "read"]
-        if account.format == "match" or not read:
+    for log in prepared.logs:
+        read = [entry for entry in log.entries if entry.action == "read"]
+        if log.format == "match" or not read:
             continue
         words = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
-        rows.append((element("code", PurePath(account.source).name), account.format, words))
+        rows.append((element("code", PurePath(log.source).name), log.format, words))
     tallies = [
-        paragraph(f"{name} in {account.format}: ", _list_counts(counts), class_="note")
-        for account in prepared.accounts
-        for name, counts in account.tallies.items()
+        paragraph(f"{name} in {log.format}: ", _list_counts(counts), class_="note")
+        for log in prepared.logs
+        for name, counts in log.tallies.items()
         if counts
     ]
     return join([table(("file", "format", "read"), rows, "Files"), *tallies])
@@ -133,24 +134,24 @@ def _list_counts(counts: Any) -> str:
 def _say_changes(prepared: Prepared) -> Markup:
     """Everything that was done to the tables, in its order."""
     rows = [
-        _write_change(account, entry)
-        for account in prepared.accounts
-        for entry in account.entries
-        if entry.action != "read" or account.format == "match"
+        _write_change(log, entry)
+        for log in prepared.logs
+        for entry in log.entries
+        if entry.action != "read" or log.format == "match"
     ]
     words = (
-        "In the order in which it happened. accounts.json has every name; inputs.csv and "
+        "In the order in which it happened. log.json has every name; inputs.csv and "
         "outputs.csv say of each gene whether it was kept, and why not."
     )
     headers = ("where", "what", "how many", "why", "which")
     return join([paragraph(words), table(headers, rows, "What was done to the tables")])
 
 
-def _write_change(account: Account, entry: Entry) -> tuple[str, ...]:
+def _write_change(log: ReadLog, entry: LogEntry) -> tuple[str, ...]:
     names = list_names(entry.names) if entry.names else Markup("")
-    where = {"match": "matching", "prepared tables": account.format}.get(
-        account.format if account.format == "match" else account.source,
-        PurePath(account.source).name,
+    where = {"match": "matching", "prepared tables": log.format}.get(
+        log.format if log.format == "match" else log.source,
+        PurePath(log.source).name,
     )
     return where, VERBS[entry.action], f"{entry.count:,} {entry.what}", entry.reason, names
 

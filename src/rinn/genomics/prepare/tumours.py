@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from rinn.data.log import Account, Entry, Reading, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote_some
-from rinn.genomics.align import match_readings
+from rinn.genomics.align import match_tables
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.prepare.clinical import clean_text, find_column
 from rinn.genomics.prepare.expression import Reference
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings
+from rinn.genomics.readers.matrices import GeneTable
 
 ONE_TISSUE = "all"
 TISSUE = "tissue"
@@ -70,7 +71,7 @@ def choose_columns(
 
 def match_tumours(
     readings: Readings, annotation: pd.DataFrame | None, settings: PrepareSettings
-) -> tuple[Tumours, Account]:
+) -> tuple[Tumours, ReadLog]:
     """Bring all tables to the same tumours; those without a tissue are dropped."""
     only_levels = settings.unsequenced == "copy-number"
     if only_levels and (readings.copy_number is None or readings.mutations is None):
@@ -78,14 +79,14 @@ def match_tumours(
             "--unsequenced copy-number must come with mutations and copy number, but one of them "
             "is missing; leave the option out"
         )
-    tables: dict[str, Reading | pd.DataFrame] = {}
+    tables: dict[str, GeneTable | pd.DataFrame] = {}
     if readings.mutations is not None and not only_levels:
         tables["mutations"] = readings.mutations
     if readings.copy_number is not None:
         tables["copy number"] = readings.copy_number
     tables["expression"] = readings.expression
-    matched = match_readings(tables, one_per_patient=not settings.all_samples)
-    frames, entries = dict(matched.tables), list(matched.account.entries)
+    matched = match_tables(tables, one_per_patient=not settings.all_samples)
+    frames, entries = dict(matched.tables), list(matched.log.entries)
     if only_levels and readings.mutations is not None:
         frames["mutations"], more = _add_mutations(frames["expression"], readings.mutations)
         entries += more
@@ -101,13 +102,13 @@ def match_tumours(
     tumours = Tumours(
         frames.get("mutations"), frames.get("copy number"), expression, annotation, tissues
     )
-    account = replace(matched.account, entries=tuple(entries))
-    return (tumours if told.all() else tumours.take(told)), account
+    log = replace(matched.log, entries=tuple(entries))
+    return (tumours if told.all() else tumours.take(told)), log
 
 
 def _annotate(
     index: pd.Index, annotation: pd.DataFrame, *, needs_tissue: bool
-) -> tuple[pd.DataFrame, pd.Series, list[Entry]]:
+) -> tuple[pd.DataFrame, pd.Series, list[LogEntry]]:
     """Find the row of each tumour by its sample, else by its patient, and say who has none."""
     of_patient: dict[str, str] = {}
     for name in map(str, annotation.index):
@@ -122,20 +123,20 @@ def _annotate(
     found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
     there = pd.Series([row is not None for row in rows], index=index)
     lost = [str(name) for name in index[~there]]
-    entries = note_some("dropped", "samples", "not in the clinical table", lost)
+    entries = log_names("dropped", "samples", "not in the clinical table", lost)
     if needs_tissue:
         untold = there & (found[TISSUE] == "")
         names = [str(name) for name in index[untold]]
-        entries += note_some("dropped", "samples", "no tissue is known of them", names)
+        entries += log_names("dropped", "samples", "no tissue is known of them", names)
         there &= ~untold
     return found, there, entries
 
 
 def _add_mutations(
-    expression: pd.DataFrame, mutations: Reading
-) -> tuple[pd.DataFrame, list[Entry]]:
+    expression: pd.DataFrame, mutations: GeneTable
+) -> tuple[pd.DataFrame, list[LogEntry]]:
     """Put mutations beside tumours; those that were not sequenced have none that are known."""
-    known = match_readings({"tumours": expression, "mutations": mutations}).tables["mutations"]
+    known = match_tables({"tumours": expression, "mutations": mutations}).tables["mutations"]
     owners = {parse_barcode(str(name)).patient: name for name in known.index}
     rows = [
         name if name in known.index else owners.get(parse_barcode(str(name)).patient)
@@ -147,7 +148,7 @@ def _add_mutations(
     left = [str(name) for name, place in zip(expression.index, places, strict=True) if place < 0]
     reason = "not sequenced: known by their copy number alone, without any mutation"
     frame = pd.DataFrame(values, index=expression.index, columns=known.columns)
-    return frame, note_some("noted", "samples", reason, left)
+    return frame, log_names("noted", "samples", reason, left)
 
 
 def find_reference(
@@ -155,7 +156,7 @@ def find_reference(
     annotation: pd.DataFrame | None,
     tumours: Tumours,
     settings: PrepareSettings,
-) -> tuple[Reference, list[Entry]]:
+) -> tuple[Reference, list[LogEntry]]:
     """The normals with their tissues; those whose tissue is not known are dropped."""
     if settings.reference != "normals":
         return Reference(levels=tumours.levels), []
@@ -167,14 +168,14 @@ def find_reference(
             "--reference tissue"
         )
     if annotation is None or settings.tissue_column is None:
-        noted = [Entry("noted", "normals", len(normals), COMPARED)]
+        noted = [LogEntry("noted", "normals", len(normals), COMPARED)]
         return Reference(normals, [ONE_TISSUE] * len(normals), tumours.levels), noted
     labels = _find_labels(normals, annotation[TISSUE])
     known = [label != "" for label in labels]
     lost = [str(name) for name, flag in zip(normals.index, known, strict=True) if not flag]
-    entries = note_some("dropped", "normals", "no tissue is known of them", lost)
+    entries = log_names("dropped", "normals", "no tissue is known of them", lost)
     kept = [label for label in labels if label]
-    entries += [Entry("noted", "normals", len(kept), COMPARED)]
+    entries += [LogEntry("noted", "normals", len(kept), COMPARED)]
     return Reference(normals.loc[known], kept, tumours.levels), entries
 
 

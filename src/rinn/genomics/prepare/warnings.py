@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from rinn.data.log import Account
+from rinn.data.log import ReadLog
 from rinn.data.warnings import warn_of_size
 from rinn.errors import quote_some
 from rinn.genomics.prepare.settings import PrepareSettings
@@ -23,7 +23,7 @@ def list_warnings(
     x: pd.DataFrame,
     y: pd.DataFrame,
     tissues: pd.Series,
-    accounts: Sequence[Account],
+    logs: Sequence[ReadLog],
     readings: Readings,
     settings: PrepareSettings,
 ) -> tuple[str, ...]:
@@ -51,14 +51,14 @@ def list_warnings(
             "TCI chose the columns by looking at X and Y together, also at samples that a fit "
             "holds back: test errors and --null of rinn fit are then too favourable."
         )
-    words += [_warn_of_reference(tissues, accounts), _warn_of_copies(x), _warn_of_sex(y, settings)]
+    words += [_warn_of_reference(tissues, logs), _warn_of_copies(x), _warn_of_sex(y, settings)]
     if settings.unsequenced == "copy-number":
         words.append("Tumours that were not sequenced count as without mutation.")
     return tuple(word for word in words if word is not None)
 
 
-def _warn_of_reference(tissues: pd.Series, accounts: Sequence[Account]) -> str | None:
-    entries = [entry for each in accounts for entry in each.entries]
+def _warn_of_reference(tissues: pd.Series, logs: Sequence[ReadLog]) -> str | None:
+    entries = [entry for each in logs for entry in each.entries]
     stood_in = [entry for entry in entries if entry.what == "tissues" and entry.action == "noted"]
     if not stood_in:
         return None

@@ -16,7 +16,7 @@ from rinn.genomics.prepare.summary import write_summary
 
 FORMAT = 1
 MANIFEST = "prepare.json"
-ACCOUNTS = "accounts.json"
+LOG = "log.json"
 SUMMARY = "summary.html"
 IDENTITY = ("format", "settings", "sources")
 DIGITS = "%.6g"
@@ -39,7 +39,7 @@ def open_folder(folder: Path, manifest: dict[str, Any]) -> bool:
 def write_prepared(
     folder: Path, prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]
 ) -> dict[str, Any]:
-    """Write tables, accounts, the page and, last, the manifest that says they are whole."""
+    """Write tables, logs, the page and, last, the manifest that says they are whole."""
     whole = manifest | {"status": "complete", "summary": _summarise(prepared)}
     tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
     with lock_folder(folder):
@@ -51,8 +51,8 @@ def write_prepared(
                 _write_table(folder / name, table)
         _write_table(folder / "inputs.csv", prepared.inputs)
         _write_table(folder / "outputs.csv", prepared.outputs)
-        accounts = {"accounts": [account.as_dict() for account in prepared.accounts]}
-        _write_json(folder / ACCOUNTS, accounts)
+        logs = {"logs": [log.as_dict() for log in prepared.logs]}
+        _write_json(folder / LOG, logs)
         page = write_summary(prepared, settings, whole)
         replace_file(folder / SUMMARY, page.encode("utf-8", "replace"))
         _write_json(folder / MANIFEST, whole)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, Kind, Reading, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote, suggest
 from rinn.genomics.barcodes import load_samples
 from rinn.genomics.readers.cbioportal_study import (
@@ -27,9 +27,11 @@ from rinn.genomics.readers.longtables import read_long_values
 from rinn.genomics.readers.maf import COLUMNS
 from rinn.genomics.readers.matrices import (
     LEADS,
+    GeneTable,
+    Kind,
     Matrix,
     Options,
-    make_reading,
+    make_gene_table,
     read_matrix,
     split_header,
 )
@@ -58,7 +60,7 @@ def load_cbioportal(
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
     dtype: str = "float64",
-) -> Reading:
+) -> GeneTable:
     r"""Read one profile of a study folder.
 
     Args:
@@ -106,7 +108,9 @@ def load_cbioportal(
     else:
         reading = _read_values(found, options)
     if not found.has_meta:
-        entry = Entry("noted", "files", 1, "no meta file describes it: read by its name and header")
+        entry = LogEntry(
+            "noted", "files", 1, "no meta file describes it: read by its name and header"
+        )
         reading = _add_entries(reading, [entry])
     return _annotate(reading, load_clinical(folder))
 
@@ -140,7 +144,7 @@ def _find_profile(folder: Path, word: str) -> Profile:
 
 def _read_mutations(
     folder: Path, profile: Profile, rules: Rules, panels: Mapping[str, Collection[str]]
-) -> Reading:
+) -> GeneTable:
     """Read a MAF, and set apart what was not looked at."""
     use = load_panel_use(folder, profile)
     listed: tuple[str, ...] | None = None
@@ -161,11 +165,11 @@ def _read_mutations(
 
 
 def _blank_unmeasured(
-    reading: Reading,
+    reading: GeneTable,
     use: Mapping[str, str | None],
     panels: Mapping[str, Collection[str]],
     symbols: SymbolRules | None,
-) -> Reading:
+) -> GeneTable:
     """Make each 0 missing where the panel of the sample does not have the gene."""
     values = reading.table.to_numpy(dtype=np.float64, copy=True)
     of_panel: dict[str, list[int]] = {}
@@ -181,14 +185,14 @@ def _blank_unmeasured(
         values[cells] = np.where(values[cells] == 0, np.nan, values[cells])
         about = f"{len(genes):,} genes" if panel in panels else "genes unknown: pass panels="
         reason = f"measured by the panel {panel} ({about}): other genes without mutation are NaN"
-        entries += note_some(
+        entries += log_names(
             "noted", "samples", reason, [str(reading.table.index[r]) for r in rows]
         )
     table = pd.DataFrame(values, reading.table.index, reading.table.columns)
     return _add_entries(replace(reading, table=table), entries)
 
 
-def _read_values(profile: Profile, options: Options) -> Reading:
+def _read_values(profile: Profile, options: Options) -> GeneTable:
     """Read copy number or expression, wide or long."""
     kind, scale = _KINDS[profile.word]
     lines = Lines(profile.path, profile.stable_id)
@@ -221,10 +225,10 @@ def _read_values(profile: Profile, options: Options) -> Reading:
             lambda cells: next((cells[n] for n in order if cells[n].strip()), ""),
             options.dtype,
         )
-    account = Account(str(profile.path), f"cBioPortal {profile.stable_id}, {layout}")
+    log = ReadLog(str(profile.path), f"cBioPortal {profile.stable_id}, {layout}")
     if profile.word == "copy_number":
         _check_levels(matrix, lines.source)
-    return make_reading(matrix, kind, account, options, scale)
+    return make_gene_table(matrix, kind, log, options, scale)
 
 
 def _order_names(lead: list[str]) -> list[int]:
@@ -246,17 +250,17 @@ def _check_levels(matrix: Matrix, source: str) -> None:
         )
 
 
-def _annotate(reading: Reading, clinical: pd.DataFrame | None) -> Reading:
+def _annotate(reading: GeneTable, clinical: pd.DataFrame | None) -> GeneTable:
     """Put the clinical table in the order of the samples."""
     if clinical is None:
         return reading
     known = reading.table.index.isin(clinical.index)
     strangers = [str(name) for name in reading.table.index[~known]]
-    entries = note_some("noted", "samples", "not in the clinical table", strangers)
+    entries = log_names("noted", "samples", "not in the clinical table", strangers)
     annotation = clinical.reindex(reading.table.index)
     return _add_entries(replace(reading, annotation=annotation), entries)
 
 
-def _add_entries(reading: Reading, entries: list[Entry]) -> Reading:
-    account = replace(reading.account, entries=(*reading.account.entries, *entries))
-    return replace(reading, account=account)
+def _add_entries(reading: GeneTable, entries: list[LogEntry]) -> GeneTable:
+    log = replace(reading.log, entries=(*reading.log.entries, *entries))
+    return replace(reading, log=log)

@@ -10,9 +10,16 @@ from typing import Literal
 import pandas as pd
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Kind, Reading
+from rinn.data.log import ReadLog
 from rinn.errors import InputError, quote, suggest
-from rinn.genomics.readers.matrices import Options, make_reading, read_matrix, split_header
+from rinn.genomics.readers.matrices import (
+    GeneTable,
+    Kind,
+    Options,
+    make_gene_table,
+    read_matrix,
+    split_header,
+)
 from rinn.genomics.symbols import SymbolRules
 
 GCT_VERSIONS = ("#1.2", "#1.3")
@@ -38,7 +45,7 @@ def load_gct(
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
     dtype: str = "float64",
-) -> Reading:
+) -> GeneTable:
     r"""Read a GCT file of version 1.2 or 1.3, plain or gzip.
 
     Args:
@@ -91,8 +98,8 @@ def load_gct(
             f"{lines.source} must have {size.genes} genes, as line 2 promises, but has "
             f"{len(matrix.genes)}; download or export it again"
         )
-    account = Account(str(path), f"GCT {version[1:]}")
-    return make_reading(matrix, kind, account, options, annotation=annotation)
+    read_log = ReadLog(str(path), f"GCT {version[1:]}")
+    return make_gene_table(matrix, kind, read_log, options, annotation=annotation)
 
 
 def _read_size(lines: Lines, line: str, version: str) -> _Size:

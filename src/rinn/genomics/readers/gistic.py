@@ -9,9 +9,15 @@ from typing import Literal
 import numpy as np
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Reading
+from rinn.data.log import ReadLog
 from rinn.errors import quote_some
-from rinn.genomics.readers.matrices import Options, make_reading, read_matrix, split_header
+from rinn.genomics.readers.matrices import (
+    GeneTable,
+    Options,
+    make_gene_table,
+    read_matrix,
+    split_header,
+)
 from rinn.genomics.symbols import SymbolRules
 
 _LEAD = (("gene symbol",), ("locus id", "gene id"), ("cytoband",))
@@ -24,7 +30,7 @@ def load_gistic(
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
     dtype: str = "float64",
-) -> Reading:
+) -> GeneTable:
     r"""Read `all_thresholded.by_genes.txt` or `all_data_by_genes.txt`, plain or gzip.
 
     Args:
@@ -64,7 +70,7 @@ def load_gistic(
     matrix = read_matrix(lines, rows, header, len(_LEAD), lambda cells: cells[0], dtype)
     is_level = bool(np.isin(matrix.values, (-2, -1, 0, 1, 2)).all())
     scale = "levels" if is_level else "log2 ratio"
-    return make_reading(matrix, "copy number", Account(str(path), "GISTIC"), options, scale)
+    return make_gene_table(matrix, "copy number", ReadLog(str(path), "GISTIC"), options, scale)
 
 
 def is_gistic(header: Sequence[str]) -> bool:

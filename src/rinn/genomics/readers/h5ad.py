@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
-from rinn.data.log import Account, Entry, Kind, Reading
+from rinn.data.log import LogEntry, ReadLog
 from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.readers.hdf import (
     get_node,
@@ -17,7 +17,15 @@ from rinn.genomics.readers.hdf import (
     read_index,
     read_values,
 )
-from rinn.genomics.readers.matrices import LARGEST, Matrix, Options, find_endless, make_reading
+from rinn.genomics.readers.matrices import (
+    LARGEST,
+    GeneTable,
+    Kind,
+    Matrix,
+    Options,
+    find_endless,
+    make_gene_table,
+)
 from rinn.genomics.symbols import SymbolRules, check_unique
 
 
@@ -33,7 +41,7 @@ def load_h5ad(
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
     dtype: str = "float32",
-) -> Reading:
+) -> GeneTable:
     """Read the values of an AnnData file; needs `pip install 'rinn[h5ad]'`.
 
     Args:
@@ -83,12 +91,12 @@ def load_h5ad(
     if find_endless(values) is not None:
         raise InputError(f"{source} must hold numbers up to {LARGEST:g}; write it again with NaN")
     chosen = [names[column] for column in columns]
-    entries = [Entry("read", "samples", len(samples), f"values of {place}")]
+    entries = [LogEntry("read", "samples", len(samples), f"values of {place}")]
     if len(chosen) < len(names):
         reason = "not among the genes that were asked for"
-        entries.append(Entry("dropped", "genes", len(names) - len(chosen), reason))
+        entries.append(LogEntry("dropped", "genes", len(names) - len(chosen), reason))
     matrix = Matrix(chosen, samples, values.T.astype(dtype, copy=False), entries)
-    return make_reading(matrix, kind, Account(str(path), "h5ad"), options, annotation=annotation)
+    return make_gene_table(matrix, kind, ReadLog(str(path), "h5ad"), options, annotation=annotation)
 
 
 def _find_values(file: Any, layer: str | None, source: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rinn.data.cells import parse_cell
 from rinn.data.lines import Lines
-from rinn.data.log import Entry
+from rinn.data.log import LogEntry
 from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.readers.matrices import LARGEST, Matrix, split_header
 
@@ -65,16 +65,18 @@ class LongTable:
             yield [cells[place] for place in wanted]
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         """What was read and mended so far."""
-        entries = [Entry("read", "rows", self.rows, "lines after the header")]
+        entries = [LogEntry("read", "rows", self.rows, "lines after the header")]
         if self._comments:
-            entries.append(Entry("dropped", "lines", self._comments, "comments above the header"))
+            entries.append(
+                LogEntry("dropped", "lines", self._comments, "comments above the header")
+            )
         if self._blank:
-            entries.append(Entry("dropped", "lines", self._blank, "blank"))
+            entries.append(LogEntry("dropped", "lines", self._blank, "blank"))
         if self._short:
             reason = "shorter than the header: the fields at the end are taken for empty"
-            entries.append(Entry("repaired", "rows", self._short, reason))
+            entries.append(LogEntry("repaired", "rows", self._short, reason))
         return entries + self.lines.entries
 
     def _read_header(self) -> list[str]:
@@ -200,5 +202,5 @@ def _pivot(
     entries = table.entries
     repeats = len(places) - len(np.unique(places))
     if repeats:
-        entries.append(Entry("merged", "rows", repeats, "the same gene, sample and value again"))
+        entries.append(LogEntry("merged", "rows", repeats, "the same gene, sample and value again"))
     return Matrix(genes, samples, flat.reshape(len(genes), len(samples)), entries)

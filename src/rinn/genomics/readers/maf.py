@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from rinn.data.lines import Lines
-from rinn.data.log import Reading
+from rinn.genomics.readers.matrices import GeneTable
 from rinn.genomics.readers.mutations import ClassList, Rules, Sequenced, read_mutations
 from rinn.genomics.symbols import SymbolRules
 
@@ -27,7 +27,7 @@ def load_maf(
     filters: Collection[str] | None = ("PASS",),
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
-) -> Reading:
+) -> GeneTable:
     r"""Read a MAF, plain or gzip, in one pass.
 
     A sample without mutations is in no MAF. With `sequenced` it gets a row of zeros; without, it
@@ -46,7 +46,7 @@ def load_maf(
             the filters, or "merge" them.
 
     Returns:
-        Samples by genes, 1 where mutated, else 0; the account has a tally of all classes.
+        Samples by genes, 1 where mutated, else 0; the log has a tally of all classes.
 
     Raises:
         InputError: the file is no MAF, or no mutation is left.

@@ -12,12 +12,13 @@ import pandas as pd
 
 from rinn.data.cells import parse_cell
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, Kind, Reading
+from rinn.data.log import LogEntry, ReadLog
 from rinn.data.scaling import LARGEST
 from rinn.errors import InputError, quote, suggest
 from rinn.genomics.barcodes import choose_aliquots, note_shortened
 from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols
 
+Kind = Literal["mutation", "copy number", "expression", "other"]
 SCALES: dict[Kind, str] = {"mutation": "0 or 1", "copy number": "levels"}
 LEADS = frozenset({"hugo_symbol", "entrez_gene_id", "cytoband", "composite.element.ref"})
 _LARGEST_LOG = 50.0  # log2 of anything that was ever counted is below
@@ -42,13 +43,36 @@ class Options:
 
 
 @dataclass(frozen=True)
+class GeneTable:
+    """Samples by genes, and the log of how the table was made.
+
+    `table` has one row per sample and one column per gene; a cell is NaN where the file does not
+    give the gene of that sample. `sequenced` lists the samples that were tested for mutations, or
+    is None where that is unknown: then a sample outside the table may or may not have mutations.
+    `annotation` holds the file's other columns of each sample, in the order of the table; `scale`
+    describes the values.
+    """
+
+    table: pd.DataFrame
+    log: ReadLog
+    kind: Kind
+    scale: str = "as written"
+    sequenced: tuple[str, ...] | None = None
+    annotation: pd.DataFrame | None = None
+
+    def __str__(self) -> str:
+        samples, genes = self.table.shape
+        return f"{self.kind} of {samples:,} samples x {genes:,} genes ({self.scale})\n{self.log}"
+
+
+@dataclass(frozen=True)
 class Matrix:
     """Genes by samples, as a file has them: `values` is [gene, sample], NaN where missing."""
 
     genes: list[str]
     samples: list[str]
     values: np.ndarray
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[LogEntry] = field(default_factory=list)
 
 
 def split_header(line: str, separator: str = "\t") -> list[str]:
@@ -97,41 +121,41 @@ def read_matrix(
     return Matrix(genes, samples, _stack(kept), lines.entries)
 
 
-def make_reading(
+def make_gene_table(
     matrix: Matrix,
     kind: Kind,
-    account: Account,
+    log: ReadLog,
     options: Options,
     scale: str = "as written",
     annotation: pd.DataFrame | None = None,
-) -> Reading:
+) -> GeneTable:
     """Turn genes by samples into samples by genes, with clean names."""
     rule = find_rule(options.duplicates, kind)
     entries = [
-        *account.entries,
-        Entry("read", "genes", len(matrix.genes), f"of {len(matrix.samples):,} samples"),
+        *log.entries,
+        LogEntry("read", "genes", len(matrix.genes), f"of {len(matrix.samples):,} samples"),
         *matrix.entries,
     ]
     symbols = clean_symbols(matrix.genes, options.symbols, rule)
     if not symbols.names:
-        raise InputError(f"{account.source} must name genes, but no symbol is left; check column 1")
+        raise InputError(f"{log.source} must name genes, but no symbol is left; check column 1")
     values, logged = _settle_log(matrix.values, kind, options.log)
     values = merge_rows(values, symbols.targets, len(symbols.names), rule)
     names, columns, values, dropped = _merge_aliquots(matrix.samples, values, options, rule)
     missing = int(np.isnan(values).sum())
     entries += [*symbols.entries, *dropped, *note_shortened(matrix.samples, names), *logged]
     if missing:
-        entries.append(Entry("noted", "cells", missing, "missing: left as NaN"))
+        entries.append(LogEntry("noted", "cells", missing, "missing: left as NaN"))
     index = pd.Index(list(dict.fromkeys(names[column] for column in columns)), name="sample")
     table = pd.DataFrame(values.T, index=index, columns=pd.Index(symbols.names), copy=False)
     if annotation is not None:
         annotation = annotation.iloc[columns].set_axis(index, axis=0)
-    account = Account(account.source, account.format, tuple(entries), account.tallies)
+    log = replace(log, entries=tuple(entries))
     scale = "log2(x + 1)" if logged else scale
-    return Reading(table, account, kind, scale, annotation=annotation)
+    return GeneTable(table, log, kind, scale, annotation=annotation)
 
 
-def mark_sequenced(reading: Reading) -> Reading:
+def mark_sequenced(reading: GeneTable) -> GeneTable:
     """Say of a matrix of mutations that each of its samples was looked at."""
     if reading.kind != "mutation":
         return reading
@@ -168,7 +192,9 @@ def _is_whole(row: np.ndarray) -> bool:
     return bool((np.isnan(row) | (row == np.round(row))).all())
 
 
-def _settle_log(values: np.ndarray, kind: Kind, log: bool | None) -> tuple[np.ndarray, list[Entry]]:
+def _settle_log(
+    values: np.ndarray, kind: Kind, log: bool | None
+) -> tuple[np.ndarray, list[LogEntry]]:
     """Take log2(x + 1) where the user asks for it, or where the values are plainly not logs."""
     if kind != "expression" or log is False:
         return values, []
@@ -181,7 +207,7 @@ def _settle_log(values: np.ndarray, kind: Kind, log: bool | None) -> tuple[np.nd
             f"out"
         )
     reason = f"values from {lowest:g} to {highest:g}: log2(x + 1) is taken"
-    entry = Entry("noted", "cells", values.size, reason)
+    entry = LogEntry("noted", "cells", values.size, reason)
     return np.log2(values + 1, dtype=values.dtype), [entry]
 
 
@@ -193,7 +219,7 @@ def _find_range(values: np.ndarray) -> tuple[float, float]:
 
 def _merge_aliquots(
     samples: list[str], values: np.ndarray, options: Options, rule: str
-) -> tuple[list[str], list[int], np.ndarray, list[Entry]]:
+) -> tuple[list[str], list[int], np.ndarray, list[LogEntry]]:
     """Keep one column for each sample; say which columns of the file stand for the samples."""
     names, columns, dropped = choose_aliquots(samples)
     if len(columns) == len(samples):
@@ -205,7 +231,12 @@ def _merge_aliquots(
     firsts = np.unique(targets, return_index=True)[1].tolist()
     merged = merge_rows(values.T, targets, len(places), rule).T
     reason = f"several aliquots of one sample: merged by the rule '{rule}'"
-    return names, firsts, merged, [Entry("merged", "aliquots", len(samples) - len(places), reason)]
+    return (
+        names,
+        firsts,
+        merged,
+        [LogEntry("merged", "aliquots", len(samples) - len(places), reason)],
+    )
 
 
 def _parse_row(lines: Lines, text: str, header: Sequence[str], lead: int) -> list[float]:

@@ -6,17 +6,18 @@ import os
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, Reading, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.barcodes import choose_aliquots, load_samples, note_shortened, parse_barcode
 from rinn.genomics.readers.longtables import LongTable, index_names
+from rinn.genomics.readers.matrices import GeneTable
 from rinn.genomics.symbols import SymbolRules, clean_symbols
 
 NON_SILENT = (
@@ -142,7 +143,7 @@ class _Found:
     rows: np.ndarray
     columns: np.ndarray
     poor: set[int]
-    entries: list[Entry]
+    entries: list[LogEntry]
     effects: dict[str, int]
 
 
@@ -151,7 +152,7 @@ def read_mutations(
     format_name: str,
     columns: Mapping[str, Sequence[str]],
     rules: Rules,
-) -> Reading:
+) -> GeneTable:
     """Read a long table of mutations."""
     table = LongTable(lines, columns, optional=("filter",))
     listing = find_classes(rules.classes)
@@ -164,7 +165,7 @@ def read_mutations(
         )
     sequenced = rules.sequenced
     listed = None if sequenced is None else load_samples(sequenced, "sequenced")
-    return _make_reading(found, listed, Account(str(lines.path), format_name), rules)
+    return _make_reading(found, listed, ReadLog(str(lines.path), format_name), rules)
 
 
 def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | None) -> _Found:
@@ -215,25 +216,25 @@ def _note_dropped(
     effects: Counter[str],
     refused: Counter[str],
     kept: int,
-) -> list[Entry]:
+) -> list[LogEntry]:
     entries = []
     for word, count in refused.most_common(20):
-        entries.append(Entry("dropped", "mutations", count, f"FILTER is {word}"))
+        entries.append(LogEntry("dropped", "mutations", count, f"FILTER is {word}"))
     others = sum(refused.values()) - sum(count for _, count in refused.most_common(20))
     if others:
-        entries.append(Entry("dropped", "mutations", others, "FILTER is something else"))
+        entries.append(LogEntry("dropped", "mutations", others, "FILTER is something else"))
     silent = table.rows - sum(refused.values()) - kept
     if silent:
         classes = tuple(word for word in effects if not listing.keep("", word))
         reason = f"their class is not kept by the list '{listing.name}'"
-        entries.append(Entry("dropped", "mutations", silent, reason, classes))
-    entries.append(Entry("read", "mutations", kept, f"kept by the list '{listing.name}'"))
+        entries.append(LogEntry("dropped", "mutations", silent, reason, classes))
+    entries.append(LogEntry("read", "mutations", kept, f"kept by the list '{listing.name}'"))
     return entries
 
 
 def _make_reading(
-    found: _Found, listed: tuple[str, ...] | None, account: Account, rules: Rules
-) -> Reading:
+    found: _Found, listed: tuple[str, ...] | None, log: ReadLog, rules: Rules
+) -> GeneTable:
     """Clean the names and fill the table."""
     symbols = clean_symbols(found.genes, rules.symbols, "any")
     targets = np.array(symbols.targets, dtype=np.int64)
@@ -244,7 +245,7 @@ def _make_reading(
     samples = sorted({*(owner for owner in owners if owner), *(sequenced or ())})
     if len(samples) * len(symbols.names) > _MAX_CELLS:
         raise InputError(
-            f"{account.source} must give a table of at most {_MAX_CELLS:,} cells, but it has "
+            f"{log.source} must give a table of at most {_MAX_CELLS:,} cells, but it has "
             f"{len(samples):,} samples and {len(symbols.names):,} genes; check its columns"
         )
     place = {name: row for row, name in enumerate(samples)}
@@ -260,7 +261,7 @@ def _make_reading(
     if not is_mutated.all():
         table = table.iloc[:, np.flatnonzero(is_mutated)]
     if table.empty:
-        raise InputError(f"{account.source} must name genes, but no symbol is left; check column 1")
+        raise InputError(f"{log.source} must name genes, but no symbol is left; check column 1")
     repeats = int(is_kept.sum() - values.sum(dtype=np.int64))
     entries = [
         *found.entries,
@@ -270,11 +271,11 @@ def _make_reading(
         *_note_repeats(repeats),
         *_note_sequenced(owners, sequenced),
     ]
-    full = Account(account.source, account.format, tuple(entries), {"class": found.effects})
-    return Reading(table, full, "mutation", "0 or 1", sequenced)
+    log = replace(log, entries=tuple(entries), tallies={"class": found.effects})
+    return GeneTable(table, log, "mutation", "0 or 1", sequenced)
 
 
-def _find_owners(found: _Found, aliquots: str) -> tuple[list[str | None], set[str], list[Entry]]:
+def _find_owners(found: _Found, aliquots: str) -> tuple[list[str | None], set[str], list[LogEntry]]:
     """The sample that each barcode stands for; samples of which nothing passed; the entries.
 
     None stands for a barcode that is empty, for one of a sample of which another aliquot is kept,
@@ -285,11 +286,11 @@ def _find_owners(found: _Found, aliquots: str) -> tuple[list[str | None], set[st
     unsure = sorted(set(samples) - good - {""})
     reason = "no mutation of theirs passed the filters: not taken for samples without mutation"
     entries = note_shortened(found.barcodes, samples)
-    entries += note_some("dropped", "samples", reason, unsure)
+    entries += log_names("dropped", "samples", reason, unsure)
     extra = len(samples) - len(rows)
     if aliquots == "merge" and extra:
         merging = "several aliquots of one sample: merged by the rule 'any'"
-        dropped = [Entry("merged", "aliquots", extra, merging)]
+        dropped = [LogEntry("merged", "aliquots", extra, merging)]
     kept = set(range(len(samples)) if aliquots == "merge" else rows)
     owners = [
         sample if sample and sample in good and row in kept else None
@@ -298,33 +299,37 @@ def _find_owners(found: _Found, aliquots: str) -> tuple[list[str | None], set[st
     return owners, set(unsure), entries + dropped
 
 
-def _note_repeats(count: int) -> list[Entry]:
-    return [Entry("merged", "mutations", count, "more of the same gene and sample")] * (count > 0)
+def _note_repeats(count: int) -> list[LogEntry]:
+    return [LogEntry("merged", "mutations", count, "more of the same gene and sample")] * (
+        count > 0
+    )
 
 
-def _note_lost(rows: np.ndarray, columns: np.ndarray) -> list[Entry]:
+def _note_lost(rows: np.ndarray, columns: np.ndarray) -> list[LogEntry]:
     nameless, others = int((columns < 0).sum()), int(((rows < 0) & (columns >= 0)).sum())
     entries = []
     if nameless:
-        entries.append(Entry("dropped", "mutations", nameless, "their gene has no symbol"))
+        entries.append(LogEntry("dropped", "mutations", nameless, "their gene has no symbol"))
     if others:
         entries.append(
-            Entry("dropped", "mutations", others, "of aliquots that were dropped, or of no sample")
+            LogEntry(
+                "dropped", "mutations", others, "of aliquots that were dropped, or of no sample"
+            )
         )
     return entries
 
 
-def _note_sequenced(owners: list[str | None], listed: tuple[str, ...] | None) -> list[Entry]:
+def _note_sequenced(owners: list[str | None], listed: tuple[str, ...] | None) -> list[LogEntry]:
     """Say which samples have no mutation in the file, and which were not on the list."""
     known = {owner for owner in owners if owner}
     if listed is None:
         reason = "no list of sequenced samples: who is not in the file may have mutations or none"
-        return [Entry("noted", "samples", len(known), reason)]
+        return [LogEntry("noted", "samples", len(known), reason)]
     strangers = sorted(known - set(listed))
     none = [name for name in listed if name not in known]
     return [
-        *note_some("noted", "samples", "sequenced, without any row: no mutation", none),
-        *note_some("noted", "samples", "not on the list of sequenced samples: kept", strangers),
+        *log_names("noted", "samples", "sequenced, without any row: no mutation", none),
+        *log_names("noted", "samples", "not on the list of sequenced samples: kept", strangers),
     ]
 
 

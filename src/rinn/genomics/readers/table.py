@@ -12,7 +12,7 @@ import numpy as np
 
 from rinn.data.cells import Cells, parse_cell
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, Kind, Reading, note_some
+from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.data.scaling import LARGEST
 from rinn.data.tables import read_cells
 from rinn.data.text import find_separator
@@ -21,11 +21,13 @@ from rinn.files import unguard_formula
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
     SCALES,
+    GeneTable,
+    Kind,
     Matrix,
     Options,
     find_endless,
     guess_kind,
-    make_reading,
+    make_gene_table,
     mark_sequenced,
 )
 from rinn.genomics.symbols import SymbolRules, check_unique
@@ -47,7 +49,7 @@ def load_table(
     symbols: SymbolRules | None = None,
     aliquots: Literal["first", "merge"] = "first",
     dtype: str = "float64",
-) -> Reading:
+) -> GeneTable:
     r"""Read a plain table: .csv, .tsv, .txt (each also .gz), .parquet or .npz.
 
     Sample ids are the first column, as in `rinn.data.tables.load_table`; unlike there, cells may be
@@ -61,7 +63,7 @@ def load_table(
         {'5': 1.0, '6': 0.0}
     """
     options = Options(symbols, duplicates, aliquots, log, dtype)
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     if columns is None and mutation_suffix is None and text == "refuse":
         cells = read_cells(path, "table")
     else:
@@ -74,7 +76,7 @@ def load_table(
         )
     if genes_in_rows:
         reason = "it has genes in rows and samples in columns: turned"
-        entries.append(Entry("noted", "files", 1, reason))
+        entries.append(LogEntry("noted", "files", 1, reason))
     rows, names = (
         (cells.columns, cells.samples) if genes_in_rows else (cells.samples, cells.columns)
     )
@@ -87,7 +89,7 @@ def load_table(
     found = kind or ("mutation" if mutation_suffix else guess_kind(values))
     matrix = Matrix(list(names), list(rows), values.astype(dtype, copy=False), entries)
     scale = "as written" if kind else SCALES.get(found, "as written")
-    reading = make_reading(matrix, found, Account(str(path), "table"), options, scale)
+    reading = make_gene_table(matrix, found, ReadLog(str(path), "table"), options, scale)
     return mark_sequenced(reading)
 
 
@@ -114,7 +116,7 @@ def are_samples_above(path: Path, known: Collection[str]) -> bool:
 
 def _read_some(
     path: Path, columns: Collection[str] | None, suffix: str | None, text: str
-) -> tuple[Cells, list[Entry]]:
+) -> tuple[Cells, list[LogEntry]]:
     """Read some columns of a delimited text, line by line."""
     if not path.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
         raise InputError(
@@ -149,8 +151,8 @@ def _read_some(
     names = tuple(header[place].removesuffix(suffix or "") for place in kept)
     reason = "columns that were not asked for"
     left = [header[place] for place in range(1, len(header)) if place not in parsed]
-    entries = note_some("dropped", "columns", reason, left)
-    entries += note_some("dropped", "columns", "they hold text", [header[n] for n in wordy])
+    entries = log_names("dropped", "columns", reason, left)
+    entries += log_names("dropped", "columns", "they hold text", [header[n] for n in wordy])
     return Cells(values, names, tuple(ids)), entries + lines.entries
 
 

@@ -7,16 +7,18 @@ from collections.abc import Collection
 from typing import Literal
 
 from rinn.data.lines import Lines
-from rinn.data.log import Account, Entry, Kind, Reading
+from rinn.data.log import LogEntry, ReadLog
 from rinn.errors import quote
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
     LEADS,
     SCALES,
+    GeneTable,
+    Kind,
     Matrix,
     Options,
     guess_kind,
-    make_reading,
+    make_gene_table,
     mark_sequenced,
     read_matrix,
     split_header,
@@ -48,7 +50,7 @@ def load_xena(
     filters: Collection[str] | None = ("PASS",),
     sequenced: Sequenced = None,
     dtype: str = "float64",
-) -> Reading:
+) -> GeneTable:
     r"""Read a Xena file, plain or gzip: genes by samples, or one line for each mutation.
 
     A file with the columns `gene` and `effect` is a list of mutations, read as a MAF is (`classes`,
@@ -103,9 +105,9 @@ def load_xena(
     matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[0], dtype)
     _check_direction(lines, matrix)
     found = kind or guess_kind(matrix.values)
-    entries = [Entry("dropped", "columns", 1, f"{name}: no sample") for name in header[1:lead]]
-    account = Account(str(path), "Xena matrix", tuple(entries))
-    reading = make_reading(matrix, found, account, options, SCALES.get(found, "as written"))
+    entries = [LogEntry("dropped", "columns", 1, f"{name}: no sample") for name in header[1:lead]]
+    read_log = ReadLog(str(path), "Xena matrix", tuple(entries))
+    reading = make_gene_table(matrix, found, read_log, options, SCALES.get(found, "as written"))
     return mark_sequenced(reading)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from rinn.errors import clip
+from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
-from rinn.report.html.markup import Markup, count, element, paragraph
+from rinn.report.html.markup import Markup, element, paragraph
 from rinn.runs.read import Contents
 
 
@@ -114,7 +114,7 @@ def _say_test(test: dict[str, Any], notes: dict[str, Any], who: str) -> str:
         if test["auroc"]:
             words += f", and an AUROC of {_spread(test['auroc'])} for outputs that are 0 or 1"
         return f"{words} {over}; guessing the mean of a number or count would give about 1."
-    guess = float(np.mean(np.square(notes["y_spread"])))
+    guess = float(np.mean(np.square(notes["y_scaling_std"])))
     return (
         f"{start} a mean squared error of {error} {over}; guessing each output's mean would give "
         f"about {guess:.3g}."

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rinn.errors import count
 from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
-from rinn.report.html.markup import Markup, count, element, join, key, paragraph, scroll_box, table
+from rinn.report.html.markup import Markup, element, join, key, paragraph, scroll_box, table
 from rinn.runs.read import Contents
 from rinn.structure.rounds import Null
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from rinn.errors import clip
-from rinn.report.html.markup import Markup, count, element, scroll_box, svg
+from rinn.errors import clip, count
+from rinn.report.html.markup import Markup, element, scroll_box, svg
 
 WIDTH, HEIGHT = 640.0, 380.0
 LEFT, RIGHT, TOP, BOTTOM = 72.0, 624.0, 12.0, 332.0

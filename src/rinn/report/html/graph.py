@@ -9,7 +9,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from rinn.errors import clip
+from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
 from rinn.graphs.files import ORIGIN
 from rinn.report.html.layout import (
@@ -22,7 +22,7 @@ from rinn.report.html.layout import (
     fit_label,
     layout_info,
 )
-from rinn.report.html.markup import Markup, count, element, join, key, paragraph, svg
+from rinn.report.html.markup import Markup, element, join, key, paragraph, svg
 from rinn.runs.read import Contents
 from rinn.runs.sentences import say_comparison
 from rinn.structure.constants import MIN_FREQUENCY as LINE

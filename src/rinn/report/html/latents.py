@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 
-from rinn.errors import clip
+from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
 from rinn.report.html.charts import describe_effects, draw_effects
-from rinn.report.html.markup import Markup, count, element, join, key, list_names, paragraph, table
+from rinn.report.html.markup import Markup, element, join, key, list_names, paragraph, table
 from rinn.runs.read import Contents
 from rinn.structure.enrichment import ALPHA
 

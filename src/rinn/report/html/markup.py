@@ -102,16 +102,6 @@ def paragraph(*children: str, class_: str | None = None) -> Markup:
     return element("p", *children, class_=class_)
 
 
-def count(number: int, noun: str) -> str:
-    """Write a number with its noun.
-
-    Example:
-        >>> count(1, "latent"), count(1200, "sample")
-        ('1 latent', '1,200 samples')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _show_name(name: str) -> Markup:
     short = clip(name)
     return element("span", short, class_="name", title=name if short != name else None)

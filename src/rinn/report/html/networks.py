@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.config import EvolutionSettings, NetSettings
+from rinn.errors import count
 from rinn.nets.predict import map_trained
 from rinn.nets.selection import QUANTILE
 from rinn.report.html.charts import (
@@ -18,7 +19,7 @@ from rinn.report.html.charts import (
     find_living,
     scatter_info,
 )
-from rinn.report.html.markup import Markup, count, element, join, paragraph, scroll_box, table
+from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box, table
 from rinn.runs.read import Contents
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import shlex
 
-from rinn.errors import InputError, clip
+from rinn.errors import InputError, clip, count
 from rinn.graphs.export import EXPORTS
-from rinn.report.html.markup import Markup, count, element, join, paragraph, table
+from rinn.report.html.markup import Markup, element, join, paragraph, table
 from rinn.runs.read import Contents
 
 MAX_DROPPED = 200

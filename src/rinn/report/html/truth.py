@@ -6,11 +6,11 @@ from collections import Counter
 
 import networkx as nx
 
-from rinn.errors import clip
+from rinn.errors import clip, count
 from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import keep_known, match_latents
 from rinn.report.html.graph import draw_graph
-from rinn.report.html.markup import Markup, count, element, join, key, paragraph, table
+from rinn.report.html.markup import Markup, element, join, key, paragraph, table
 from rinn.runs.read import Contents
 from rinn.runs.sentences import NO_NETWORKS
 

@@ -158,5 +158,5 @@ class Evolver:
             loss = float(np.mean(np.logaddexp(0, predicted) - y * predicted))
             return loss, loss
         squares = (predicted - y) ** 2  # [output, sample]
-        spread = self.problem.y_scale.spread
+        spread = self.problem.y_scale.std
         return float(squares.mean()), float((squares * spread[:, None] ** 2).mean())
