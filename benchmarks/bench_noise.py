@@ -23,7 +23,7 @@ from bench_few import draw_noise
 from casefiles import Record, add_options, run_cases
 from rinn.config import RunSettings
 from rinn.data.align import as_data
-from rinn.data.warnings import find_cautions
+from rinn.data.warnings import find_warnings
 from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
 from rinn.simulate.datasets import make_dataset
@@ -80,7 +80,7 @@ def measure(family: str, seed: int, *, trials: int, device: str) -> Record:
         "networks": networks,
         "edges": fit.latent.graph.number_of_edges(),
         "candidates": fit.latent.doubtful.number_of_edges(),
-        "cautions": list(find_cautions(data, fit.networks)),
+        "warnings": list(find_warnings(data, fit.networks)),
         "regression": count_regression(x, y),
         "seconds": time.monotonic() - started,
     }
@@ -207,7 +207,7 @@ def show(records: Sequence[Record], console: Console) -> None:
             str(len(own)),
             str(sum(r["edges"] > 0 for r in own)),
             str(sum(r["edges"] for r in own)),
-            str(sum(bool(r["cautions"]) for r in own)),
+            str(sum(bool(r["warnings"]) for r in own)),
             f"{sum(r['regression'] > 0 for r in own)} tables, {sum(r['regression'] for r in own)} "
             f"pairs",
         )

@@ -16,9 +16,8 @@ from rinn.cli import run
 from rinn.config import RunSettings
 from rinn.data.adjustment import RIDGE
 from rinn.data.align import as_data, fingerprint, load_data
-from rinn.data.coding import code_covariates
-from rinn.data.covariates import CovariateTable
-from rinn.data.problem import find_price, make_problem
+from rinn.data.covariates import CovariateTable, code_covariates
+from rinn.data.problem import find_max_l1, make_problem
 from rinn.errors import InputError
 from rinn.nets.cohorts import Trainer, plan_cohorts
 from rinn.nets.predict import find_test_losses, predict_net, predict_samples, score_test
@@ -136,7 +135,7 @@ def test_price_is_that_of_what_is_left():
     y = 3.0 * tissue[:, None] + rng.normal(size=(400, 1))
     names = np.array([f"t{k}" for k in tissue])
     bare, adjusted = (make_problem(as_data(x, y, covariates=z)) for z in (None, names))
-    assert find_price(adjusted) < 0.2 * find_price(bare)
+    assert find_max_l1(adjusted) < 0.2 * find_max_l1(bare)
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -35,7 +35,7 @@ def same_nets(one, other):
 
 def test_what_stands_in_a_gap_does_not_matter():
     problem = make_problem(mixed_data())
-    noisy = replace(problem, y=np.where(problem.known, problem.y, np.float32(9)))
+    noisy = replace(problem, y=np.where(problem.observed, problem.y, np.float32(9)))
     nets = run_search(problem, make_trials(settings=4), CPU)
     others = run_search(noisy, make_trials(settings=4), CPU)
     same_nets(nets, others)
@@ -48,14 +48,14 @@ def test_losses_are_means_over_known_values():
     (net, *_), test = run_search(problem, make_trials(settings=1), CPU), problem.test
     raw = np.asarray(score_raw(net, problem))
     each = problem.likelihood.measure(raw, problem.y[:, test].astype(float))
-    expected = each[problem.known[:, test]].mean()
+    expected = each[problem.observed[:, test]].mean()
     assert score_test([net], problem).error[0] == pytest.approx(expected)
     assert find_test_losses([net], problem).mean() == pytest.approx(expected)
     held = problem.splits[net.trial.split].validation
     raw = np.asarray(score_raw(net, problem, held))
     each = problem.likelihood.measure(raw, problem.y[:, held].astype(float))
-    share = problem.known[:, problem.seen].mean()
-    expected = (each * problem.known[:, held]).mean() / share
+    share = problem.observed[:, problem.seen].mean()
+    expected = (each * problem.observed[:, held]).mean() / share
     assert net.validation_loss == pytest.approx(expected, rel=1e-4)
     assert net.validation_error == pytest.approx(net.validation_loss)
 

@@ -71,7 +71,7 @@ def test_the_run_draws_and_scores_them(run):
     assert table.loc[("u0", "u2"), "support"] == "effects"
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["settings"]["output_edges"] is True
-    assert not any("may cause outputs" in caution for caution in manifest["cautions"])
+    assert not any("may cause outputs" in caution for caution in manifest["warnings"])
     scores = score_graph(graph, make_truth())
     assert (scores.edges.f1, scores.shd) == (1.0, 0)
 

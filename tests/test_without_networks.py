@@ -122,7 +122,7 @@ def test_the_manifest_says_that_none_was_trained_and_why(run):
     assert "No network was trained, because its effects are clear (" in said
     assert "'rinn fit --effects corrected' trains networks" in said
     assert "than a regression on all inputs (loss " in manifest["comparison"]["sentence"]
-    assert "Few networks" not in " ".join(manifest["cautions"])
+    assert "Few networks" not in " ".join(manifest["warnings"])
     assert manifest["test"]["samples"] == 30
     assert manifest["test_of_ten"] is None
     assert pd.read_csv(run / "trials.csv").empty

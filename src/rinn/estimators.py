@@ -18,15 +18,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from rinn.config import KEPT, RunSettings, check_device, check_number
-from rinn.data.align import MIN_SAMPLES, pair_tables
-from rinn.data.coding import encode_covariates
-from rinn.data.covariates import match_covariates
-from rinn.data.frames import find_names, match_rows
+from rinn.data.align import MIN_SAMPLES, find_names, match_rows, pair_tables
+from rinn.data.covariates import encode_covariates, match_covariates
 from rinn.data.kinds import check_kinds
 from rinn.data.records import Data
 from rinn.data.scaling import fit_standardizer
 from rinn.data.tables import Table
-from rinn.data.warnings import find_cautions
+from rinn.data.warnings import find_warnings
 from rinn.errors import InputError, quote_some
 from rinn.graphs.basics import by_role
 from rinn.refit.model import run_model
@@ -112,7 +110,7 @@ class GraphEstimator(BaseEstimator):
         self.inputs_, self.outputs_ = list(data.inputs), list(data.outputs)
         self.trials_ = fit.trials
         self.dropped_ = data.dropped
-        self.cautions_ = find_cautions(data, fit.networks) + fit.output_causes
+        self.warnings_ = find_warnings(data, fit.networks) + fit.output_causes
         self._keep(fit)
         return self
 
@@ -191,7 +189,7 @@ class GraphEstimator(BaseEstimator):
         y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
         told = check_kinds(kinds, y_table.columns)
         data = pair_tables(
-            x_table, y_table, least=self.min_samples, covariates=covariates, kinds=told
+            x_table, y_table, min_samples=self.min_samples, covariates=covariates, kinds=told
         )
         self._y_coding = data.coding
         self._x_varies = _find_kept(x_table, data, "X")
@@ -468,7 +466,7 @@ class RINN(Predictor):
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks, or without any of
             the graph's own, on samples that no network has seen.
-        cautions_: what to be careful with, such as few samples or networks, or a latent that may be
+        warnings_: what to be careful with, such as few samples or networks, or a latent that may be
             an output, a sentence each.
         dropped_: the columns that were left out (constant, copied, too few values), and samples
             without any output.

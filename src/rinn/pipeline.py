@@ -169,10 +169,10 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
     """Raise InputError where the outputs are none that the strategy can take."""
-    if problem.known is not None and not strategy.takes_missing:
+    if problem.observed is not None and not strategy.takes_missing:
         raise InputError(
             f"Y must have no missing values for the strategy {settings.strategy!r}, but lacks "
-            f"{int((~problem.known).sum())} of {problem.known.size}; choose "
+            f"{int((~problem.observed).sum())} of {problem.observed.size}; choose "
             f"{list_strategies('takes_missing')}, or fill them in"
         )
     if problem.loss == MIXED and not strategy.takes_mixed:

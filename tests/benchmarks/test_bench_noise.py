@@ -40,7 +40,7 @@ def test_a_search_with_few_networks_reports_no_edge(tmp_path):
     record = bench.run_cases([("few networks", 501)], "0/1", tmp_path, None)[0]
     assert path.name == "few_networks-501.json"
     assert (record["networks"], record["edges"]) == (2, 0)
-    assert record["cautions"][0].startswith("Few networks: 2 networks cannot support a graph")
+    assert record["warnings"][0].startswith("Few networks: 2 networks cannot support a graph")
     console = Console(width=120, record=True, file=io.StringIO())
     bench.show([record], console)
     assert "few networks" in console.export_text()

@@ -77,7 +77,7 @@ def test_a_table_with_its_samples_in_columns_is_turned(tmp_path, turned, shared)
     np.testing.assert_array_equal(found.y, expected.y)
     np.testing.assert_array_equal(found.x, expected.x)
     other = "Y" if turned == "X" else "X"
-    note = f"{turned} was turned: its samples are in columns, as the sample ids of {other} show"
+    note = f"{turned} was transposed: its samples are in columns, as the sample ids of {other} show"
     assert found.notes == (note,)
     assert expected.notes == ()
 
@@ -116,7 +116,7 @@ def test_no_match():
         make(60, ids=number(range(60), "TCGA-")),
         make(60, ["c"], ids=number(range(60))),
         "X and Y must share sample ids, but no id of X (such as 'TCGA-0') is in Y (such as 's0'); "
-        "write the ids alike in both tables",
+        "write the ids in the same way in both tables",
     )
 
 
@@ -145,7 +145,7 @@ def test_too_few_samples():
         make(49),
         make(49, ["c"]),
         "X and Y must have at least 50 samples in common, but have 49; add samples, or check that "
-        "the sample ids are written alike",
+        "the sample ids are written in the same way",
     )
 
 

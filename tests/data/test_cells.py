@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rinn.data.cells import is_id_header, parse_cell
+from rinn.data.text import is_id_header, parse_cell
 from rinn.errors import quote, quote_some
 
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from rinn.data.coding import code_covariates, encode_covariates
-from rinn.data.covariates import CovariateTable
+from rinn.data.covariates import CovariateTable, code_covariates, encode_covariates
 from rinn.errors import InputError
 
 

@@ -54,9 +54,9 @@ def test_a_single_column_is_a_covariate_and_words_that_differ_are_ids(tmp_path):
     ("name", "content", "message"),
     [
         ("z.xlsx", b"x", r"must be a file that ends in one of \.csv"),
-        ("z.csv", b"", r"cannot be read \(it is empty\)"),
-        ("z.csv", b"sample,a\nb\n", "row 2 has 1 fields instead of 2"),
-        ("z.csv", b"sample,a\n\xff,1\n", "in UTF-8"),
+        ("z.csv", b"", "must hold a table, but the file is empty"),
+        ("z.csv", b"sample,a\nb\n", "must have 2 fields in each row, but line 2 has 1"),
+        ("z.csv", b"sample,a\n\xff,1\n", "must be UTF-8 text, but byte 10 is not"),
         ("z.csv.gz", gzip.compress(b"sample,a\nb,1\n", mtime=0)[:-9], "must be a whole gzip file"),
         ("z.parquet", b"PAR1", "must be a Parquet table"),
         ("z.csv", b"sample,tissue\n", "must have a row for each sample"),

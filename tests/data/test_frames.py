@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rinn.data.frames import convert_array, convert_frame
+from rinn.data.tables import convert_array, convert_frame
 from rinn.errors import InputError
 
 

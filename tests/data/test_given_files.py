@@ -13,8 +13,8 @@ from rinn.cli import run
 from rinn.data.covariates import load_covariates
 from rinn.data.genesets import load_gmt
 from rinn.data.kinds import load_kinds
-from rinn.data.lines import Lines
 from rinn.data.tables import load_table
+from rinn.data.text import Lines
 from rinn.errors import InputError
 from rinn.files import check_file, read_file, unpack_gzip
 from rinn.genomics.readers.h5ad import load_h5ad
@@ -140,8 +140,7 @@ def test_an_npz_member_that_is_no_array_is_refused(tmp_path):
         load_table(tmp_path / "x.npz", "X")
 
 
-@pytest.mark.parametrize("separator", [",", "\t"])
-def test_a_field_beyond_the_limit_of_csv_is_refused(tmp_path, separator):
-    (tmp_path / "kinds.csv").write_text(f"output{separator}kind\np{separator}{'9' * 140_000}\n")
-    with pytest.raises(InputError, match=r"must be a table, but line 2 cannot be split \(field"):
+def test_a_field_beyond_the_limit_of_csv_is_refused(tmp_path):
+    (tmp_path / "kinds.csv").write_text(f"output,kind\np,{'9' * 140_000}\n")
+    with pytest.raises(InputError, match=r"line 2 cannot be split into fields \(field"):
         load_kinds(tmp_path / "kinds.csv")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from networks import mixed_data, small_data
-from rinn.data.kinds import check_kinds, find_kinds, load_kinds, tell_outputs
+from rinn.data.kinds import check_kinds, describe_outputs, find_kinds, load_kinds
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
@@ -43,7 +43,12 @@ def test_kinds_that_are_named_count_before_values():
     ("columns", "told", "loss", "said"),
     [
         ([[0, 2]], (("y0", "binary"),), "auto", "'y0' is said to be binary, which is 0 and 1, "),
-        ([[0, 2.5]], (("y0", "count"),), "auto", "whole numbers from 0, and holds 2.5; mend its"),
+        (
+            [[0, 2.5]],
+            (("y0", "count"),),
+            "auto",
+            "numbers from 0, and holds 2.5; correct its",
+        ),
         ([[0, -1]], (("y0", "count"),), "auto", "and holds -1"),
         ([[0, 1.5]], (), "poisson", "'poisson' but Y holds values other than whole numbers from 0"),
         ([[0, 1]], (("y0", "count"),), "mse", "loss must be auto where the kinds of outputs are"),
@@ -95,9 +100,9 @@ def test_files_that_are_not_kinds(tmp_path, text, said):
 
 
 def test_outputs_in_words():
-    assert tell_outputs(make_problem(small_data())) is None
-    told = tell_outputs(make_problem(mixed_data()))
+    assert describe_outputs(make_problem(small_data())) is None
+    told = describe_outputs(make_problem(mixed_data()))
     assert told["kinds"] == {"number": 1, "binary": 1, "count": 2}
     assert told["sentence"].startswith("Outputs: 1 continuous, 1 of 0 and 1, 2 counted; 1")
     assert "missing by chance" in told["sentence"]
-    assert tell_outputs(make_problem(mixed_data(missing=0)))["sentence"].endswith("2 counted.")
+    assert describe_outputs(make_problem(mixed_data(missing=0)))["sentence"].endswith("2 counted.")

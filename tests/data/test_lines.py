@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gene_files import write
-from rinn.data import lines as module
-from rinn.data.lines import Lines
+from rinn.data import text as module
+from rinn.data.text import Lines, read_records
 from rinn.errors import InputError
 
 
@@ -166,3 +166,26 @@ def test_file_without_permission(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.open", refuse)
     with pytest.raises(InputError, match=r"must be a file you may read, .*Permission denied"):
         read(path)
+
+
+def records(tmp_path, text, **options):
+    return list(read_records(Lines(write(tmp_path / "a", text), "TEXT"), **options))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('a;"b;c"\n\n1;2\n', [["a", "b;c"], ["1", "2"]]),
+        ('a,"b\nc"\n', [["a", "b\nc"]]),
+        ('a\t"b"\n  \n"x\ty\n', [["a", "b"], ["x", "y"]]),
+        ("", []),
+    ],
+)
+def test_records(tmp_path, text, rows):
+    assert records(tmp_path, text) == rows
+
+
+def test_comments_among_records(tmp_path):
+    assert records(tmp_path, "# a\nb,c\n#d\n", comments=True) == [["b", "c"]]
+    with pytest.raises(InputError, match=r"line 4 cannot be split .*; look for a quote"):
+        records(tmp_path, '# a\n\nb,c\n"d,e\nf,g\n', comments=True)

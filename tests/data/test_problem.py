@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from networks import small_data
-from rinn.data.problem import find_price, make_problem, weigh_known
+from rinn.data.problem import find_max_l1, make_problem, weigh_observed
 from rinn.data.records import Data
 from rinn.errors import InputError
 
@@ -71,37 +71,37 @@ def test_missing_outputs_are_zero_and_unknown():
     whole = make_problem(data)
     data.y[::3, 0] = np.nan
     problem = make_problem(data)
-    assert whole.known is None
-    assert (problem.known == ~np.isnan(data.y.T)).all()
+    assert whole.observed is None
+    assert (problem.observed == ~np.isnan(data.y.T)).all()
     assert (problem.y[0, ::3] == 0).all()
     assert (problem.y[1:] == whole.y[1:]).all()
-    seen = problem.known[0] & np.isin(np.arange(300), problem.seen)
+    seen = problem.observed[0] & np.isin(np.arange(300), problem.seen)
     assert problem.y_scale.mean[0] == pytest.approx(data.y[seen, 0].mean())
     assert problem.y[0, seen].std() == pytest.approx(1, abs=1e-6)
 
 
 def test_known_values_count_the_same():
     data = small_data(samples=300)
-    assert weigh_known(make_problem(data), np.arange(300)) == 1
+    assert weigh_observed(make_problem(data), np.arange(300)) == 1
     data.y[::3, 0] = np.nan
     problem = make_problem(data)
-    weight = weigh_known(problem, np.arange(300))
+    weight = weigh_observed(problem, np.arange(300))
     assert weight.mean() == pytest.approx(1)
-    assert (weight[~problem.known] == 0).all()
-    assert np.ptp(weight[problem.known]) == 0
+    assert (weight[~problem.observed] == 0).all()
+    assert np.ptp(weight[problem.observed]) == 0
 
 
 def test_the_price_does_not_see_missing_values():
     data = small_data(samples=300)
-    before = find_price(make_problem(data))
+    before = find_max_l1(make_problem(data))
     data.y[::3] = np.nan
     half = make_problem(data)
     x, y = half.x[:, half.seen], half.y[:, half.seen]
-    known = half.known[0, half.seen]
+    known = half.observed[0, half.seen]
     x = (x - x.mean(axis=1, keepdims=True))[:, known]
     slopes = 2 * np.abs(x @ y[:, known].T) / known.sum() / len(y)
-    assert find_price(half) == pytest.approx(slopes.max(), rel=1e-5)
-    assert find_price(half) == pytest.approx(before, rel=0.3)
+    assert find_max_l1(half) == pytest.approx(slopes.max(), rel=1e-5)
+    assert find_max_l1(half) == pytest.approx(before, rel=0.3)
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.7, -9.9658])
@@ -116,7 +116,7 @@ def test_column_constant_outside_the_test_set(floor):
 
 
 def test_price_is_where_a_linear_network_stays_at_zero():
-    """Above the price the L1 subgradient outweighs every slope of the loss; below it does not."""
+    """Above that rate the L1 subgradient outweighs every slope of the loss; below it does not."""
     for binary in (False, True):
         problem = make_problem(small_data(binary=binary, samples=400))
         rows = np.concatenate([problem.splits[0].train, problem.splits[0].validation])
@@ -124,7 +124,7 @@ def test_price_is_where_a_linear_network_stays_at_zero():
         base = y.mean(axis=1, keepdims=True)  # the best prediction without weights
         factor = 1.0 if binary else 2.0
         slopes = factor * np.abs((y - base) @ x.T) / y.size
-        assert find_price(problem) == pytest.approx(slopes.max(), rel=1e-5)
+        assert find_max_l1(problem) == pytest.approx(slopes.max(), rel=1e-5)
 
 
 def test_same_seed_same_splits():

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rinn.data.align import as_data
-from rinn.data.coding import code_covariates
-from rinn.data.covariates import make_covariates
+from rinn.data.covariates import code_covariates, make_covariates
 from rinn.data.problem import make_problem
 from rinn.data.scaling import check_range, fit_standardizer
 from rinn.errors import InputError

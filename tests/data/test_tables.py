@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rinn.data.cells import is_id_header, parse_cell
 from rinn.data.tables import load_table, make_table
+from rinn.data.text import is_id_header, parse_cell
 from rinn.errors import InputError
 from rinn.files import unguard_formula
 

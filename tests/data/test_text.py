@@ -114,8 +114,8 @@ def test_lines_count_newlines_in_quotes():
 def test_ragged_row(row, count):
     reject(
         f"a,b,c\n1,2,3\n{row}\n",
-        f"X (x.csv) must have 3 fields in each row, but line 3 has {count}; mend that line, with "
-        f"quotes around a field that holds the separator",
+        f"X (x.csv) must have 3 fields in each row, but line 3 has {count}; correct that line, "
+        f"with quotes around a field that holds the separator",
     )
 
 

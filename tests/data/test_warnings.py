@@ -12,7 +12,7 @@ from rinn.config import RunSettings
 from rinn.data.align import _find_copies, as_data
 from rinn.data.problem import make_problem
 from rinn.data.scaling import find_limits
-from rinn.data.warnings import find_cautions, warn_of_size
+from rinn.data.warnings import find_warnings, warn_of_size
 from rinn.estimators import RINN
 from rinn.fit import fit_run
 
@@ -54,8 +54,8 @@ def test_a_fit_says_it_on_the_terminal_and_in_the_report(tmp_path, capsys):
     assert '<p class="careful">Small data: 80 samples are few' in page.read_text()
     assert "Few networks" not in said  # effects are a regression's
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
-    assert [sentence.split(":")[0] for sentence in manifest["cautions"]] == ["Small data"]
-    del manifest["cautions"]
+    assert [sentence.split(":")[0] for sentence in manifest["warnings"]] == ["Small data"]
+    del manifest["warnings"]
     (tmp_path / "r" / "manifest.json").write_text(json.dumps(manifest))
     assert run(["report", f"{tmp_path / 'r'}"]) == 0
     assert "Small data" not in page.read_text()
@@ -71,7 +71,7 @@ def test_few_networks_are_named_where_effects_are_theirs(tmp_path, effects):
     fit_run(*paths, settings, device="cpu", quiet=True)
     words = "Few networks: 4 networks cannot support a graph, so no edge is reported"
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
-    assert manifest["cautions"][1].startswith(words)
+    assert manifest["warnings"][1].startswith(words)
     page = (tmp_path / "r" / "report.html").read_text()
     assert f'<p class="careful">{words}' in page
 
@@ -86,11 +86,11 @@ def make_data(samples=300, **columns):
 
 
 def find_heads(data, networks=None):
-    return [sentence.split(":")[0] for sentence in find_cautions(data, networks)]
+    return [sentence.split(":")[0] for sentence in find_warnings(data, networks)]
 
 
 def test_clean_tables_have_no_cautions():
-    assert find_cautions(make_data(), 128) == ()
+    assert find_warnings(make_data(), 128) == ()
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,17 @@ def test_clean_tables_have_no_cautions():
     ],
 )
 def test_few_networks_are_warned_of(networks, words):
-    assert words in find_cautions(make_data(), networks)[0]
-    assert find_cautions(make_data(), 16) == ()
+    assert words in find_warnings(make_data(), networks)[0]
+    assert find_warnings(make_data(), 16) == ()
 
 
 def test_rare_inputs_are_named():
     rare = np.arange(300) < 4
-    assert find_cautions(make_data(rare=rare)) == (
+    assert find_warnings(make_data(rare=rare)) == (
         "Rare inputs: 1 of 3 has fewer than 10 samples with its rarer value, such as 'rare' (4); "
-        "its effects can hardly be told from chance.",
+        "its effects can hardly be distinguished from chance.",
     )
-    both = find_cautions(make_data(rare=rare, common=~(np.arange(300) < 3)))
+    both = find_warnings(make_data(rare=rare, common=~(np.arange(300) < 3)))
     assert (
         "2 of 4 have fewer than 10 samples with their rarer value, such as 'common' (3)" in both[0]
     )
@@ -123,7 +123,7 @@ def test_rare_inputs_are_named():
 def test_a_sentinel_is_named_and_limited():
     data = make_data()
     data.y[17] = 1e9
-    (words,) = find_cautions(data)
+    (words,) = find_warnings(data)
     assert words.startswith(
         "Extreme values: 3 values of Y, such as 1e+09 in 'u' (row 18), are more"
     )
@@ -134,9 +134,9 @@ def test_extreme_inputs_are_named_by_sample():
     x = np.random.default_rng(1).normal(size=300)
     x[5] = -1e30
     data = replace(make_data(c=x), samples=tuple(f"s{row}" for row in range(300)))
-    words = find_cautions(data)[0]
+    words = find_warnings(data)[0]
     assert "1 value of X, such as -1e+30 in 'c' (sample 's5'), is more than 10 robust" in words
-    assert "left as they are and outweigh the others" in words
+    assert "left as they are and dominate the fit" in words
 
 
 @pytest.mark.parametrize("carriers", [3, 20, 60])
@@ -163,7 +163,7 @@ def test_an_output_with_few_values_leaves_the_limits_of_others_alone():
 def test_repeated_codes_are_named():
     x = np.random.default_rng(1).normal(size=300)
     x[:30] = -999
-    (words,) = find_cautions(make_data(c=x))
+    (words,) = find_warnings(make_data(c=x))
     assert words.startswith("Codes: 1 column of X, such as 'c', repeats a value (-999) that is far")
     assert "leave these cells empty" in words
 
@@ -171,18 +171,18 @@ def test_repeated_codes_are_named():
 def test_nearly_equal_inputs_are_named():
     x = np.random.default_rng(1).normal(size=300)
     near = x + 0.01 * np.random.default_rng(2).normal(size=300)
-    (words,) = find_cautions(make_data(c=x, d=near))
+    (words,) = find_warnings(make_data(c=x, d=near))
     assert words.startswith("Similar inputs: 1 pair, such as 'c' and 'd', correlate by more than")
 
 
 def test_inputs_that_add_up_to_a_constant_are_named():
     level = np.arange(300) % 3
     parts = {f"is{k}": (level == k).astype(float) for k in range(3)}
-    (words,) = find_cautions(make_data(**parts))
+    (words,) = find_warnings(make_data(**parts))
     assert words.startswith("Dependent inputs: 'is0', 'is1', 'is2' add up to a constant")
     many = np.eye(450)[np.arange(9000) % 450]
     data = as_data(many, np.random.default_rng(0).normal(size=(9000, 1)))
-    assert "Dependent inputs: 'x0', 'x1', 'x2' and 447 more add up" in find_cautions(data)[-1]
+    assert "Dependent inputs: 'x0', 'x1', 'x2' and 447 more add up" in find_warnings(data)[-1]
 
 
 def test_copies_are_left_out_and_named():
@@ -191,9 +191,9 @@ def test_copies_are_left_out_and_named():
     assert data.inputs == ("a", "b", "c")
     reasons = {entry.name: entry.reason for entry in data.dropped}
     assert reasons == {
-        "same": "it is the same as 'c'; edges of 'c' stand for both",
-        "turned": "it is 'c' in other units or with another sign; edges of 'c' stand for both",
-        "scaled": "it is 'c' in other units or with another sign; edges of 'c' stand for both",
+        "same": "it is the same as 'c'; edges of 'c' are those of both",
+        "turned": "it is 'c' in other units or with another sign; edges of 'c' are those of both",
+        "scaled": "it is 'c' in other units or with another sign; edges of 'c' are those of both",
     }
 
 
@@ -216,7 +216,7 @@ def test_a_copy_whose_name_an_output_has_too():
     assert [entry.name for entry in as_data(x, y).dropped] == ["b"]
     model = RINN(trials=2, epochs=1, device="cpu").fit(x, y)
     assert model.predict(x).shape == (80, 2)
-    heads = [sentence.split(":")[0] for sentence in model.cautions_]
+    heads = [sentence.split(":")[0] for sentence in model.warnings_]
     assert heads == ["Small data"]  # effects are a regression's: networks need not be many
 
 
@@ -241,7 +241,7 @@ def test_outputs_of_one_and_two_are_read_as_zero_and_one(pair):
     low, high = pair
     plain, coded = as_data(x, y), as_data(low + (high - low) * x, low + (high - low) * y)
     np.testing.assert_array_equal(coded.y, y)
-    assert find_cautions(coded) == (
+    assert find_warnings(coded) == (
         f"Coding: all outputs are {low} or {high}, and are read as 0 and 1.",
     )
     one, other = make_problem(plain), make_problem(coded)

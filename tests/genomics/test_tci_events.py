@@ -98,14 +98,14 @@ def test_labels_in_many_guises(tmp_path):
     [
         ("a.xlsx", b"x", "must be a file that ends in one of .csv, .tsv, .txt"),
         ("a.csv", None, "must be an existing file"),
-        ("a.csv", b"", "cannot be read"),
-        ("a.csv", b"sample,tissue\na,\xff\xfe\n", "in UTF-8"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"sample,tissue\na,\xff\xfe\n", "must be UTF-8 text"),
         (
             "a.csv.gz",
             gzip.compress(b"sample,tissue\na,b\n" * 99, mtime=0)[:30],
             "must be a whole gzip",
         ),
-        ("a.csv", b"sample,tissue\na,b,c,d\n", "cannot be read"),
+        ("a.csv", b"sample,tissue\na,b,c,d\n", "2 fields in each row, but line 2 has 4"),
         ("a.csv", b"sample,sex,age\na,f,3\n", "must have a column 'tissue', but it has 'sex'"),
         ("a.csv", b"sample,tissue\na,lung\nb,NA\n", "label for each sample, but 'b' has none"),
         (

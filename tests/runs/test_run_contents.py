@@ -126,7 +126,7 @@ def test_without_resamples_nothing_has_a_frequency(tmp_path):
     assert pd.read_csv(made.folder / "edges.csv")["frequency"].isna().all()
     page = (made.folder / "report.html").read_text()
     assert "nan" not in page.split("</main>")[0].split("<main")[-1]
-    cautions = " ".join(made.manifest["cautions"])
+    cautions = " ".join(made.manifest["warnings"])
     assert "given 'u0', the inputs of L1 have no effect on" in cautions
     assert "Outputs that may cause outputs" in page
 

@@ -6,8 +6,7 @@ from scipy.special import expit
 
 from networks import small_problem
 from rinn.config import NetSettings, Trial
-from rinn.data.coding import code_covariates
-from rinn.data.covariates import CovariateTable
+from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.nets.activations import ACTIVATIONS

@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 
 from networks import small_data
-from rinn.data.coding import code_covariates
-from rinn.data.covariates import CovariateTable
+from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.structure.settest import SetTest, make_set_test

@@ -286,7 +286,7 @@ def _fit(
         return
     console = Terminal()
     dropped = say_dropped(found.manifest["tables"]["dropped"])
-    for words in (*found.manifest.get("cautions", ()), *dropped):
+    for words in (*found.manifest.get("warnings", ()), *dropped):
         console.print(words, markup=False, highlight=False)
     for words in found.manifest.get("covariates", {}).get("notes", ()):
         console.print(words, markup=False, highlight=False)

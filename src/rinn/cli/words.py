@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rinn.data.cells import parse_cell
+from rinn.data.text import parse_cell
 from rinn.errors import InputError, quote, suggest
 from rinn.refit.intervene import WORDS, Value
 from rinn.refit.samples import MAX_LISTED, RunModel

@@ -1,10 +1,11 @@
-"""Match the rows of X and Y by sample, and say what was dropped."""
+"""Match the rows of X, Y and covariates by sample, and list what was dropped."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +14,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import Cells
-from rinn.data.coding import code_covariates
-from rinn.data.covariates import CovariateTable, load_covariates, make_covariates
+from rinn.data.covariates import (
+    CovariateTable,
+    code_covariates,
+    load_covariates,
+    make_covariates,
+)
 from rinn.data.kinds import check_kinds, load_kinds
 from rinn.data.records import Data, Dropped
 from rinn.data.scaling import check_range
-from rinn.data.tables import Table, check_cells, make_table, read_cells
+from rinn.data.tables import (
+    Table,
+    check_cells,
+    check_columns,
+    is_default,
+    make_table,
+    read_cells,
+)
+from rinn.data.text import Cells, is_id_header
 from rinn.errors import InputError, find_repeated, quote, quote_some
 
 MIN_SAMPLES = 50
-FEWEST_VALUES = 10  # of an output that is missing in other samples
+MIN_VALUES = 10  # of an output that is missing in other samples
 
 
 def load_data(
@@ -36,15 +48,15 @@ def load_data(
 ) -> Data:
     r"""Read X and Y from two files, and covariates from a third, and match their samples.
 
-    Cells of Y may be empty. One of the two may have its samples in columns, if these bear the ids
-    of the other's rows: it is turned, and the notes of the result say so.
+    Cells of Y may be empty. One of the two may have its samples in columns, if these have the ids
+    of the other's rows: it is transposed, and the notes of the result report it.
 
     Args:
-        x_path: the table of inputs, such as mutations; `load_table` says in which formats.
+        x_path: the table of inputs, such as mutations: .csv, .tsv, .txt, .parquet or .npz.
         y_path: the table of outputs, such as expression, for the same samples.
-        covariates_path: a table of tissue, batch and the like; `load_covariates` says how.
-        kinds_path: which outputs are numbers, 0 or 1, or counts; `load_kinds` says how.
-        as_is: see `pair_tables`.
+        covariates_path: a table of tissue, batch and the like, in text or .parquet.
+        kinds_path: a table with the columns output and kind (number, binary or count).
+        as_is: keep copies of inputs, and outputs with two values that are not 0 and 1.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -75,7 +87,7 @@ def as_data(
     X: pd.DataFrame | np.ndarray,
     Y: pd.DataFrame | np.ndarray,
     *,
-    least: int = MIN_SAMPLES,
+    min_samples: int = MIN_SAMPLES,
     covariates: Any = None,
     kinds: Mapping[str, str] | pd.Series | None = None,
     as_is: bool = False,
@@ -88,10 +100,10 @@ def as_data(
     Args:
         X: the inputs, one row per sample.
         Y: the outputs, one row per sample.
-        least: how many samples they must have in common.
+        min_samples: how many samples they must have in common.
         covariates: a DataFrame, Series or array of tissue, batch and the like, or None.
-        kinds: from names of outputs to number, binary or count; of the others their values tell.
-        as_is: see `pair_tables`.
+        kinds: from names of outputs to number, binary or count; others follow from their values.
+        as_is: keep copies of inputs, and outputs with two values that are not 0 and 1.
 
     Returns:
         The two tables with the same samples in the same order, and what was dropped.
@@ -107,16 +119,16 @@ def as_data(
     """
     table = None if covariates is None else make_covariates(covariates)
     y = make_table(Y, "Y", missing=True)
-    told = check_kinds(kinds, y.columns)
+    kinds = check_kinds(kinds, y.columns)
     x = make_table(X, "X")
-    return pair_tables(x, y, least=least, covariates=table, kinds=told, as_is=as_is)
+    return pair_tables(x, y, min_samples=min_samples, covariates=table, kinds=kinds, as_is=as_is)
 
 
 def pair_tables(
     x: Table,
     y: Table,
     *,
-    least: int = MIN_SAMPLES,
+    min_samples: int = MIN_SAMPLES,
     covariates: CovariateTable | None = None,
     kinds: Mapping[str, str] | None = None,
     as_is: bool = False,
@@ -126,22 +138,16 @@ def pair_tables(
     Samples of one table only are dropped, those without any output, columns with the same value in
     each of the samples that are left, inputs that are copies of others, and outputs with fewer than
     ten values; each is named in the result. Outputs that all have the same two values are read as 0
-    and 1. The order is that of X.
-
-    Example:
-        >>> values = np.arange(60.0)[:, None]
-        >>> data = pair_tables(Table(values, ("TP53",)), Table(-values, ("CDKN1A",)))
-        >>> data.x.shape, data.samples, data.dropped
-        ((60, 1), None, ())
+    and 1. The order is that of X. With `as_is`, copies and such outputs stay as they are.
     """
     if covariates is not None:
-        return _pair_three(x, y, covariates, least, kinds, as_is)
+        return _pair_three(x, y, covariates, min_samples, kinds, as_is)
     x, y, empty = _drop_empty(x, y)
     x_rows, y_rows, samples, dropped = _match_samples(x, y)
-    if len(x_rows) < least:
+    if len(x_rows) < min_samples:
         raise InputError(
-            f"X and Y must have at least {least} samples in common, but have {len(x_rows)}"
-            f"; add samples, or check that the sample ids are written alike"
+            f"X and Y must have at least {min_samples} samples in common, but have {len(x_rows)}"
+            f"; add samples, or check that the sample ids are written in the same way"
         )
     x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
     y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
@@ -153,9 +159,11 @@ def pair_tables(
     if not as_is:
         x_values, inputs, copies = _drop_copies(x_values, inputs)
         y_values, coding, notes = _recode_pairs(y_values, kinds)
-    inputs, names = _tell_apart(inputs, outputs)
-    told = kinds or {}
-    own = tuple((new, told[old]) for new, old in zip(names, outputs, strict=True) if old in told)
+    inputs, names = _make_unique(inputs, outputs)
+    kinds = kinds or {}
+    given = tuple(
+        (new, kinds[old]) for new, old in zip(names, outputs, strict=True) if old in kinds
+    )
     dropped = [*empty, *dropped, *x_dropped, *copies, *y_dropped]
     return Data(
         x_values,
@@ -164,20 +172,63 @@ def pair_tables(
         names,
         samples,
         tuple(dropped),
-        kinds=own,
+        kinds=given,
         notes=notes,
         coding=coding,
     )
 
 
-def fingerprint(data: Data) -> dict[str, str]:
-    """Sum up the data in short texts that change when the data do.
+def match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Bring X and Y into the same order where both have sample ids and these differ."""
+    if not all(
+        isinstance(table, (pd.DataFrame, pd.Series)) and len(table) and not is_default(table.index)
+        for table in (X, Y)
+    ):
+        return X, Y
+    if X.index.equals(Y.index):
+        return X, Y
+    for label, table in (("X", X), ("Y", Y)):
+        if table.index.has_duplicates:
+            repeated = [str(name) for name in table.index[table.index.duplicated()]]
+            raise InputError(
+                f"{label} must have each sample once where X and Y have different indexes, but "
+                f"repeats {quote_some(repeated)}; keep one row of each, or give both the same index"
+            )
+    shared = X.index[X.index.isin(Y.index)]
+    if shared.empty:
+        raise InputError(
+            f"X and Y must share sample ids, but no index entry of X (such as "
+            f"{quote(str(X.index[0]))}) is in Y (such as {quote(str(Y.index[0]))}); give both the "
+            f"same index, or none with reset_index(drop=True)"
+        )
+    unmatched = len(X) + len(Y) - 2 * len(shared)
+    if unmatched:
+        warnings.warn(
+            f"{unmatched} rows of X and Y are left out, as their sample ids are in one of them "
+            f"only; {len(shared)} samples are used",
+            stacklevel=4,
+        )
+    return X.loc[shared], Y.loc[shared]
 
-    Example:
-        >>> data = Data(np.zeros((2, 1)), np.ones((2, 1)), ("a",), ("b",))
-        >>> fingerprint(data)["samples"][:12]  # of JSON's null
-        '74234e98afe7'
-    """
+
+def find_names(table: Any, label: str) -> tuple[str, ...] | None:
+    """The column names of a table, checked as names of nodes; None where it has none."""
+    is_series = isinstance(table, pd.Series)
+    names: list[Any] = [table.name] if is_series else list(getattr(table, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    check_columns(names, label)
+    if len(names) > 1 and is_id_header(names[0]):
+        raise InputError(
+            f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "
+            f"first column {quote(names[0])} seems to hold sample ids; make it the index with "
+            f"set_index({names[0]!r})"
+        )
+    return tuple(names)
+
+
+def fingerprint(data: Data) -> dict[str, str]:
+    """SHA-256 of each part of the data."""
     names = {"inputs": list(data.inputs), "outputs": list(data.outputs)}
     samples = None if data.samples is None else list(data.samples)
     contents = {
@@ -196,21 +247,21 @@ def fingerprint(data: Data) -> dict[str, str]:
 
 
 def _load_two(x_path: Path, y_path: Path) -> tuple[Table, Table, tuple[str, ...]]:
-    """Read X and Y, and turn the one that has its samples in columns."""
+    """Read X and Y, and transpose the one that has its samples in columns."""
     x, y = read_cells(x_path, "X"), read_cells(y_path, "Y")
-    turned = _find_turned(x, y)
+    turned = _find_transposed(x, y)
     notes = tuple(
-        f"{label} was turned: its samples are in columns, as the sample ids of {other} show"
+        f"{label} was transposed: its samples are in columns, as the sample ids of {other} show"
         for label, other in (("X", "Y"), ("Y", "X"))
         if label == turned
     )
-    x, y = (_turn(x) if turned == "X" else x), (_turn(y) if turned == "Y" else y)
+    x, y = (_transpose(x) if turned == "X" else x), (_transpose(y) if turned == "Y" else y)
     x_table = check_cells(x, f"X ({x_path})", x_path)
     return x_table, check_cells(y, f"Y ({y_path})", y_path, missing=True), notes
 
 
-def _find_turned(x: Cells, y: Cells) -> str | None:
-    """Which table has the samples of the other in its columns: X, Y, or None where it is unclear.
+def _find_transposed(x: Cells, y: Cells) -> str | None:
+    """Which table has the samples of the other in its columns: X, Y, or None where unclear.
 
     Genes may be in both tables too, so that the columns of either are rows of the other. Then the
     samples are those names that make up at least half of the rows and half of the columns.
@@ -219,18 +270,18 @@ def _find_turned(x: Cells, y: Cells) -> str | None:
         return None
     pairs = {"X": (x.columns, y.samples), "Y": (y.columns, x.samples)}
     shared = {label: len(set(names) & set(ids)) for label, (names, ids) in pairs.items()}
-    for most in (min, max):
-        found = [
+    for bound in (min, max):
+        matching = [
             label
             for label, (names, ids) in pairs.items()
-            if 2 * shared[label] >= most(len(names), len(ids))
+            if 2 * shared[label] >= bound(len(names), len(ids))
         ]
-        if len(found) == 1:
-            return found[0]
+        if len(matching) == 1:
+            return matching[0]
     return None
 
 
-def _turn(cells: Cells) -> Cells:
+def _transpose(cells: Cells) -> Cells:
     values = np.ascontiguousarray(np.transpose(cells.values))
     return Cells(values, cells.samples or (), cells.columns)
 
@@ -239,7 +290,7 @@ def _pair_three(
     x: Table,
     y: Table,
     covariates: CovariateTable,
-    least: int,
+    min_samples: int,
     kinds: Mapping[str, str] | None,
     as_is: bool,
 ) -> Data:
@@ -255,11 +306,11 @@ def _pair_three(
     x, y, empty = _drop_empty(x, y)
     if empty and x.samples is None:
         covariates = covariates.take(np.flatnonzero(measured).tolist())
-    x, lacking = _keep_known(x, covariates)
-    data = pair_tables(x, y, least=least, kinds=kinds, as_is=as_is)
+    x, lacking = _keep_matched(x, covariates)
+    data = pair_tables(x, y, min_samples=min_samples, kinds=kinds, as_is=as_is)
     if data.samples is not None:
-        place = {sample: row for row, sample in enumerate(covariates.samples or ())}
-        covariates = covariates.take([place[sample] for sample in data.samples])
+        row_of = {sample: row for row, sample in enumerate(covariates.samples or ())}
+        covariates = covariates.take([row_of[sample] for sample in data.samples])
     coded, constant = code_covariates(covariates)
     names = {entry.name for entry in lacking}
     dropped = [e for e in data.dropped if not (e.reason.startswith("sample") and e.name in names)]
@@ -275,28 +326,29 @@ def _check_count(x: Table, covariates: CovariateTable) -> None:
         )
 
 
-def _keep_known(x: Table, covariates: CovariateTable) -> tuple[Table, list[Dropped]]:
+def _keep_matched(x: Table, covariates: CovariateTable) -> tuple[Table, list[Dropped]]:
     """Leave out the samples without covariates, and note them."""
     if x.samples is None:
         return x, []
     ids = covariates.samples or ()
-    known = set(ids)
-    rows = [row for row, sample in enumerate(x.samples) if sample in known]
+    matched = set(ids)
+    rows = [row for row, sample in enumerate(x.samples) if sample in matched]
     if not rows:
         raise InputError(
             f"covariates must have the sample ids of X, but no id of X (such as "
-            f"{quote(x.samples[0])}) is among theirs (such as {quote(ids[0])}); write the ids alike"
+            f"{quote(x.samples[0])}) is among theirs (such as {quote(ids[0])}); write the ids "
+            f"in the same way"
         )
     lacking = [
         Dropped("X", sample, "sample has no covariates")
         for sample in x.samples
-        if sample not in known
+        if sample not in matched
     ]
     values = np.take(x.values, rows, axis=0)
     return replace(x, values=values, samples=tuple(x.samples[row] for row in rows)), lacking
 
 
-def _tell_apart(
+def _make_unique(
     inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Add _x and _y to names that both tables have: each column becomes a node of the graph."""
@@ -316,7 +368,7 @@ def _tell_apart(
 def _match_samples(
     x: Table, y: Table
 ) -> tuple[list[int], list[int], tuple[str, ...] | None, list[Dropped]]:
-    """Find the rows of X and of Y to keep, their sample ids, and the samples left out."""
+    """The rows of X and of Y to keep, their sample ids, and the samples left out."""
     if x.samples is None or y.samples is None:
         _check_rows(x, y)
         rows = list(range(len(x.values)))
@@ -325,7 +377,7 @@ def _match_samples(
     x_rows = [row for row, sample in enumerate(x.samples) if sample in y_row]
     samples = tuple(x.samples[row] for row in x_rows)
     if not samples:
-        advice = "write the ids alike in both tables"
+        advice = "write the ids in the same way in both tables"
         if {*x.columns, *x.samples} & {*y.columns, *y.samples}:
             advice += ", and give each sample a row of its own"
         raise InputError(
@@ -348,7 +400,7 @@ def _check_rows(x: Table, y: Table) -> None:
 
 
 def _list_unmatched(x: Table, y: Table, samples: tuple[str, ...]) -> list[Dropped]:
-    """Note each sample of one table only, and how few match if it is less than half."""
+    """List each sample of one table only, and how few match if it is less than half."""
     kept = set(samples)
     dropped = []
     for table, ids, other in (("X", x.samples or (), "Y"), ("Y", y.samples or (), "X")):
@@ -362,21 +414,23 @@ def _list_unmatched(x: Table, y: Table, samples: tuple[str, ...]) -> list[Droppe
 def _drop_constant(
     values: np.ndarray, columns: tuple[str, ...], table: str
 ) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
-    """Leave out the columns that tell nothing about the samples."""
-    known = ~np.isnan(values)
-    first = values[known.argmax(axis=0), np.arange(values.shape[1])]  # [column]
-    is_few = ~known.all(axis=0) & (known.sum(axis=0) < FEWEST_VALUES)
-    is_constant = ((values == first) | ~known).all(axis=0) | is_few
+    """Drop constant columns, and those with hardly any value."""
+    observed = ~np.isnan(values)
+    first = values[observed.argmax(axis=0), np.arange(values.shape[1])]  # [column]
+    is_few = ~observed.all(axis=0) & (observed.sum(axis=0) < MIN_VALUES)
+    is_constant = ((values == first) | ~observed).all(axis=0) | is_few
     if is_constant.all():
         few = ", or hardly any" if is_few.any() else ""
         raise InputError(
             f"{table} must have a column that varies, but each of its {len(columns)} columns has "
             f"the same value in all {len(values)} samples{few}; check the table, or add samples"
         )
-    dropped = [
-        Dropped(table, columns[number], _say_why(first[number], int(known[:, number].sum()), few))
-        for number, few in zip(np.flatnonzero(is_constant), is_few[is_constant], strict=True)
-    ]
+    dropped = []
+    for number in np.flatnonzero(is_constant):
+        reason = f"constant (always {first[number]:g})"
+        if is_few[number]:
+            reason = f"only {observed[:, number].sum()} values"
+        dropped.append(Dropped(table, columns[number], reason))
     kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
     return values[:, ~is_constant], kept, dropped
 
@@ -387,7 +441,7 @@ def _drop_copies(
     """Keep the first of inputs that are the same but for origin, scale and sign."""
     copies = _find_copies(values)
     dropped = [
-        Dropped("X", columns[number], _say_copy(values, columns, number, original))
+        Dropped("X", columns[number], _describe_copy(values, columns, number, original))
         for number, original in copies.items()
     ]
     kept = [number for number in range(len(columns)) if number not in copies]
@@ -401,7 +455,7 @@ def _find_copies(values: np.ndarray) -> dict[int, int]:
     from it to 1.
     """
     seen: dict[bytes, int] = {}
-    found = {}
+    copies = {}
     for number, column in enumerate(values.T):
         moved = column - column[0]
         size = np.abs(moved)
@@ -409,17 +463,17 @@ def _find_copies(values: np.ndarray) -> dict[int, int]:
         rounded = np.round(moved / unit, 9) + 0.0  # no -0.0
         original = seen.setdefault(hashlib.sha256(rounded.tobytes()).digest(), number)
         if original != number:
-            found[number] = original
-    return found
+            copies[number] = original
+    return copies
 
 
-def _say_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
+def _describe_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
     name = quote(columns[original])
     if (values[:, number] == values[:, original]).all():
         how = f"it is the same as {name}"
     else:
         how = f"it is {name} in other units or with another sign"
-    return f"{how}; edges of {name} stand for both"
+    return f"{how}; edges of {name} are those of both"
 
 
 def _recode_pairs(
@@ -434,12 +488,8 @@ def _recode_pairs(
     return (values - low) / (high - low), (low, high), (note,)
 
 
-def _say_why(value: float, count: int, is_few: bool) -> str:
-    return f"only {count} values" if is_few else f"constant (always {value:g})"
-
-
 def _drop_empty(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
-    """Leave out the samples of Y in which no output was measured."""
+    """Drop the samples of Y in which no output was measured."""
     empty = np.isnan(y.values).all(axis=1)  # [sample]
     if not empty.any():
         return x, y, []
@@ -448,7 +498,7 @@ def _drop_empty(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
             f"Y must hold numbers, but all of its {len(empty)} rows are empty; check the table"
         )
     ids = y.samples or x.samples
-    if x.samples is None or y.samples is None:  # rows belong together by their place
+    if x.samples is None or y.samples is None:  # rows are matched by position
         _check_rows(x, y)
         x = _take_rows(x, ~empty)
     names = [ids[row] if ids else f"row {row + 1}" for row in np.flatnonzero(empty)]

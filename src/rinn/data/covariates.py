@@ -1,26 +1,41 @@
-"""Read covariates, text or numbers, from a file or from memory."""
+"""Covariates, text or numbers: read, matched to samples, and coded as columns of numbers.
+
+A categorical covariate becomes a column of 0 and 1 for each level but the most frequent, a number
+a standardised column.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float, Int
 
-from rinn.data.cells import WORDS, check_names, is_id_header, parse_cell
-from rinn.data.tables import read_parquet
-from rinn.data.text import find_separator
+from rinn.data.records import Dropped
+from rinn.data.scaling import check_range
+from rinn.data.tables import (
+    TEXT_SUFFIXES,
+    is_default,
+    is_numeric,
+    read_content,
+    read_parquet,
+    read_text_frame,
+)
+from rinn.data.text import MISSING, check_names, is_all_text, is_id_header, parse_cell
 from rinn.errors import InputError, find_repeated, name_row, quote, quote_some
-from rinn.files import check_file, read_file, unguard_formula, unpack_gzip, within_memory
+from rinn.files import within_memory
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 LABEL = "covariates"
+MISSING_LEVEL = "(missing)"
+MIN_STRATUM = 5  # samples; rows of smaller strata are permuted together
+SAMPLES_PER_COLUMN = 3
+FEW_VALUES = 12  # whole numbers with no more values than this may be names
 
 
 @dataclass(frozen=True)
@@ -32,7 +47,7 @@ class CovariateTable:
 
     @property
     def rows(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return len(next(iter(self.columns.values())))
 
     def take(self, rows: Sequence[int]) -> CovariateTable:
@@ -42,66 +57,112 @@ class CovariateTable:
 
     def find(self, names: Sequence[str]) -> CovariateTable:
         """The rows of these samples, without ids."""
-        place = {sample: row for row, sample in enumerate(self.samples or ())}
-        lacking = [name for name in names if name not in place]
+        row_of = {sample: row for row, sample in enumerate(self.samples or ())}
+        lacking = [name for name in names if name not in row_of]
         if lacking:
             raise InputError(
                 f"covariates must have a row for each sample of X, but have none for "
                 f"{quote_some(lacking)}; add them, or leave these samples out of X"
             )
-        return CovariateTable(self.take([place[name] for name in names]).columns)
+        return CovariateTable(self.take([row_of[name] for name in names]).columns)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How one covariate becomes numbers.
+
+    `levels` are those of a categorical one, the reference first; numbers have none, but the `mean`
+    and standard deviation `std` that they are standardised by.
+    """
+
+    name: str
+    levels: tuple[str, ...] = ()
+    mean: float = 0.0
+    std: float = 1.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The level that each of its columns stands for; one without a name for numbers."""
+        return self.levels[1:] if self.levels else ("",)
+
+    def encode(self, values: np.ndarray) -> Float[np.ndarray, "sample column"]:
+        """Turn values into columns; a number that is missing becomes the mean."""
+        if not self.levels:
+            filled = np.where(np.isnan(values), self.mean, values)
+            return (filled[:, None] - self.mean) / self.std
+        levels = np.array(self.levels[1:], dtype=object)
+        return (_name_levels(values)[:, None] == levels).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """Coded covariates of the samples of a run, and notes on the coding."""
+
+    numbers: Float[np.ndarray, "sample column"]
+    codings: tuple[Coding, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The covariates."""
+        return tuple(coding.name for coding in self.codings)
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Covariate and level of each column."""
+        return tuple((coding.name, level) for coding in self.codings for level in coding.columns)
+
+    @property
+    def strata(self) -> Int[np.ndarray, " sample"]:
+        """A number for each combination of levels; those of fewer than five samples share one."""
+        is_level = [bool(coding.levels) for coding in self.codings for _ in coding.columns]
+        if not any(is_level):
+            return np.zeros(len(self.numbers), int)
+        stratum = np.unique(self.numbers[:, is_level], axis=0, return_inverse=True)[1].ravel()
+        is_small = np.bincount(stratum)[stratum] < MIN_STRATUM
+        return np.where(is_small, stratum.max() + 1, stratum)
+
+    @property
+    def permutation(self) -> str:
+        """How rows of Y are permuted with these covariates, in a sentence."""
+        categorical = [coding.name for coding in self.codings if coding.levels]
+        if not categorical:
+            return "Rows of Y were permuted together with their covariates."
+        names = " and ".join(categorical)
+        return f"Rows of Y were permuted among samples with the same {names}."
+
+    def take(self, rows: np.ndarray) -> Covariates:
+        """The covariates of these samples, in their order."""
+        return replace(self, numbers=self.numbers[rows])
+
+    def permute(self, rng: np.random.Generator) -> Int[np.ndarray, " sample"]:
+        """Draw a permutation of the samples within each stratum."""
+        strata = self.strata
+        order = np.arange(len(strata))
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
+            order[rows] = rng.permutation(rows)
+        return order
 
 
 def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
-    r"""Read covariates from a file with a header: .csv, .tsv or .txt, also gzipped, or .parquet.
+    """Read covariates from a file with a header: .csv, .tsv or .txt, also gzipped, or .parquet.
 
     A first column called sample, id, barcode and the like, or without a name, holds sample ids;
-    so does one whose words are all different. A column is a number where each of its cells is one
-    or is missing, and text otherwise.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "samples.csv"
-        >>> _ = path.write_text("sample,tissue,age\na,lung,61\nb,skin,NA\n")
-        >>> table = load_covariates(path)
-        >>> table.samples, table.columns["age"].tolist(), table.columns["tissue"].tolist()
-        (('a', 'b'), [61.0, nan], ['lung', 'skin'])
+    so does one of text whose cells are all different. A column is a number where each of its cells
+    is one or is missing, and text otherwise.
     """
     path = Path(path)
     source = f"{LABEL} ({path})"
-    if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
-        check_file(path, source)
-    name = path.name.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
-    if suffix not in SUFFIXES or (name.endswith(".gz") and suffix == ".parquet"):
-        raise InputError(
-            f"{source} must be a file that ends in one of {', '.join(SUFFIXES)} (the first "
-            f"three also with .gz), but it is called {quote(path.name)}; save it as .csv"
-        )
     with within_memory(source):
-        content = read_file(path, source)
-        if name.endswith(".gz"):
-            content = unpack_gzip(content, source)
+        content, suffix = read_content(path, source, (*TEXT_SUFFIXES, ".parquet"))
         if suffix == ".parquet":
             return _convert(read_parquet(content, source), source)
-        try:
-            frame = _read_text(content, suffix)
-        except (ValueError, csv.Error) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"{source} must be a table with a header, in UTF-8, but it cannot be read "
-                f"({reason}); check the file"
-            ) from error
-        return _convert(frame, source)
+        return _convert(read_text_frame(content, suffix, source), source)
 
 
 def make_covariates(values: Any) -> CovariateTable:
-    """Make a table of covariates from memory; what it is made from stays as it is.
-
-    Example:
-        >>> make_covariates(np.array(["lung", "skin"])).columns["z0"].tolist()
-        ['lung', 'skin']
-    """
+    """Make a table of covariates from memory; `values` stays as it is."""
     if isinstance(values, CovariateTable):
         return values
     if isinstance(values, pd.Series):
@@ -119,41 +180,69 @@ def make_covariates(values: Any) -> CovariateTable:
 
 
 def match_covariates(X: Any, values: Any) -> CovariateTable:
-    """Bring covariates into the order of X, by sample ids where both have them.
-
-    Example:
-        >>> X = pd.DataFrame({"TP53": [0, 1]}, index=["a", "b"])
-        >>> tissue = pd.Series(["skin", "lung"], index=["b", "a"], name="tissue")
-        >>> match_covariates(X, tissue).columns["tissue"].tolist()
-        ['lung', 'skin']
-    """
+    """Bring covariates into the order of X, by sample ids where both have them."""
     table = make_covariates(values)
     rows = len(X) if hasattr(X, "__len__") else table.rows
     index = X.index if isinstance(X, (pd.DataFrame, pd.Series)) else pd.RangeIndex(rows)
-    if _is_default(index) or table.samples is None:
+    if is_default(index) or table.samples is None:
         if table.rows != rows:
             raise InputError(
                 f"covariates must have as many rows as X, but have {table.rows} and X has {rows}; "
-                f"give each row of X its own"
+                f"give one row for each row of X"
             )
         return CovariateTable(table.columns)
     return table.find([str(name).strip() for name in index])
 
 
-def _read_text(content: bytes, suffix: str) -> pd.DataFrame:
-    """Read all cells as text."""
-    text = content.decode("utf-8-sig")
-    separator = {".csv": ",", ".tsv": "\t"}.get(suffix) or find_separator(text)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
-    if not rows:
-        raise ValueError("it is empty")
-    width = len(rows[0])
-    wrong = next((n for n, row in enumerate(rows) if len(row) != width), None)
-    if wrong is not None:
-        raise ValueError(f"row {wrong + 1} has {len(rows[wrong])} fields instead of {width}")
-    rows = [[unguard_formula(cell.strip()) for cell in row] for row in rows]
-    cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, width)
-    return pd.DataFrame(cells, columns=pd.Index(rows[0], dtype=object))
+def code_covariates(table: CovariateTable) -> tuple[Covariates, tuple[Dropped, ...]]:
+    """Turn a table of covariates into numbers; those that are constant are dropped.
+
+    Text and 0/1 become a column of zeros and ones for each level but the most frequent; missing
+    values are a level. Other numbers are standardised, missing ones replaced by the mean.
+    """
+    codings, notes, dropped = [], [], []
+    for name, values in table.columns.items():
+        constant = _find_constant(values)
+        if constant is not None:
+            dropped.append(Dropped("covariates", name, f"constant (always {constant})"))
+            continue
+        if values.dtype != object:
+            check_range(values[:, None], (name,), "covariates")
+        coding = _make_coding(name, values)
+        codings.append(coding)
+        notes += _make_notes(coding, values)
+    if not codings:
+        raise InputError(
+            f"covariates must have a column that varies, but each of "
+            f"{quote_some(list(table.columns))} has the same value in all samples; leave the "
+            f"covariates out"
+        )
+    _check_count(codings, table.rows)
+    values = encode_covariates(table, codings)
+    return Covariates(values, tuple(codings), tuple(notes)), tuple(dropped)
+
+
+def encode_covariates(
+    table: CovariateTable, codings: Sequence[Coding]
+) -> Float[np.ndarray, "sample column"]:
+    """Turn the covariates of new samples into numbers by the codings of the training samples."""
+    parts = []
+    for coding in codings:
+        if coding.name not in table.columns:
+            raise InputError(
+                f"covariates must have the column {quote(coding.name)}, which the networks were "
+                f"trained with, but have {quote_some(list(table.columns))}; add it"
+            )
+        values = table.columns[coding.name]
+        if coding.levels:
+            _check_levels(coding, values, table.samples)
+        elif values.dtype == object:
+            raise InputError(
+                f"covariates must hold numbers in column {quote(coding.name)}, as where the "
+                f"networks were trained, but hold text; write numbers"
+            )
+        parts.append(coding.encode(values))
+    return np.concatenate(parts, axis=1)
 
 
 def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
@@ -166,7 +255,7 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
     repeated = [*find_repeated(names), *(name for name in names if not name)]
     if repeated:
         raise InputError(
-            f"{source} must have a name of its own for each column, but {quote_some(repeated)} is "
+            f"{source} must have a different name for each column, but {quote_some(repeated)} is "
             f"empty or there twice; rename or remove it"
         )
     twice = find_repeated(samples or ())
@@ -186,30 +275,25 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
 
 def _find_samples(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...] | None, int]:
     """The sample ids, and how many columns they take."""
-    if not _is_default(frame.index):
+    if not is_default(frame.index):
         return tuple(str(name).strip() for name in frame.index), 0
     if len(names) > 1:
         cells = [str(cell).strip() for cell in frame.iloc[:, 0]]
-        is_text = not any(parse_cell(cell) is not None for cell in cells)
-        if is_id_header(names[0]) or (is_text and len(set(cells)) == len(cells) > 1):
+        is_unique = len(set(cells)) == len(cells) > 1
+        if is_id_header(names[0]) or (is_unique and is_all_text(cells)):
             return tuple(cells), 1
     return None, 0
-
-
-def _is_default(index: pd.Index) -> bool:
-    """Whether an index is 0, 1, 2 and so on, as pandas makes it where nobody gave one."""
-    return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
 
 
 def _convert_column(
     column: pd.Series, name: str, samples: tuple[str, ...] | None, source: str
 ) -> np.ndarray:
     """Numbers where each cell is one or missing; pandas' categories are always text."""
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
+    if is_numeric(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         cells = ["" if pd.isna(cell) else str(cell).strip() for cell in column]
-        cells = ["" if np.isnan(WORDS.get(cell.lower(), 0.0)) else cell for cell in cells]
+        cells = ["" if cell.lower() in MISSING else cell for cell in cells]
         parsed = [parse_cell(cell) for cell in cells]
         if None in parsed or isinstance(column.dtype, pd.CategoricalDtype):
             check_names(cells, source, f"level of {quote(name)}")
@@ -222,3 +306,77 @@ def _convert_column(
             f"{name_row(row, None, samples)}; leave the cell empty"
         )
     return numbers
+
+
+def _name_levels(values: np.ndarray) -> np.ndarray:
+    """Values as the names of levels: numbers in short, missing ones as `(missing)`."""
+    if values.dtype == object:
+        return np.array([text or MISSING_LEVEL for text in values], dtype=object)
+    return np.array([MISSING_LEVEL if np.isnan(v) else f"{v:g}" for v in values], dtype=object)
+
+
+def _find_constant(values: np.ndarray) -> str | None:
+    """The only value there is, as text, or None where there are several."""
+    if values.dtype == object:
+        distinct = set(values)
+        return None if len(distinct) > 1 else quote(distinct.pop() or MISSING_LEVEL)
+    observed = values[~np.isnan(values)]
+    if not len(observed):
+        return MISSING_LEVEL
+    is_binary = np.isin(observed, (0, 1)).all()  # a missing value is then another level
+    varies = (observed != observed[0]).any() or (is_binary and len(observed) < len(values))
+    return None if varies else f"{observed[0]:g}"
+
+
+def _make_coding(name: str, values: np.ndarray) -> Coding:
+    observed = values if values.dtype == object else values[~np.isnan(values)]
+    if values.dtype != object and not np.isin(observed, (0, 1)).all():
+        # over all samples, with the mean in place of missing values
+        std = np.sqrt(((observed - observed.mean()) ** 2).sum() / len(values))
+        return Coding(name, mean=float(observed.mean()), std=float(std))
+    counts = Counter(_name_levels(values).tolist())
+    reference = min(counts, key=lambda level: (-counts[level], level))
+    return Coding(name, (reference, *sorted(counts.keys() - {reference})))
+
+
+def _make_notes(coding: Coding, values: np.ndarray) -> list[str]:
+    """Notes on missing values, and on numbers that may be names."""
+    name, notes = quote(coding.name), []
+    if coding.levels:
+        missing = int((_name_levels(values) == MISSING_LEVEL).sum())
+        return [f"covariate {name}: {missing} missing values are a level of their own"] * (
+            missing > 0
+        )
+    missing = int(np.isnan(values).sum())
+    if missing:
+        notes.append(f"covariate {name}: {missing} missing values were replaced by the mean")
+    distinct = np.unique(values[~np.isnan(values)])
+    if len(distinct) <= FEW_VALUES and (distinct == np.round(distinct)).all():
+        notes.append(
+            f"covariate {name}: taken as a number with {len(distinct)} different values; if these "
+            f"are names, such as of batches, write them as text (b1, b2)"
+        )
+    return notes
+
+
+def _check_count(codings: Sequence[Coding], samples: int) -> None:
+    columns = sum(len(coding.columns) for coding in codings)
+    if columns * SAMPLES_PER_COLUMN > samples:
+        most = max(codings, key=lambda coding: len(coding.columns))
+        raise InputError(
+            f"covariates must have at most one level for {SAMPLES_PER_COLUMN} samples, but have "
+            f"{columns} for {samples} samples, {len(most.columns)} of them in {quote(most.name)}; "
+            f"leave it out, or join levels"
+        )
+
+
+def _check_levels(coding: Coding, values: np.ndarray, samples: tuple[str, ...] | None) -> None:
+    levels = _name_levels(values)
+    unseen = ~np.isin(levels, coding.levels)
+    if unseen.any():
+        row = int(np.flatnonzero(unseen)[0])
+        raise InputError(
+            f"covariates must have levels that the networks were trained with in column "
+            f"{quote(coding.name)} ({quote_some(coding.levels)}), but "
+            f"{name_row(row, None, samples)} has {quote(levels[row])}; leave such samples out"
+        )

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote
 
 EXAMPLES = 3
@@ -20,8 +20,7 @@ class GeneSets:
     """Named sets of genes.
 
     Attributes:
-        sets: the genes of each set, in the order of the file; where only some genes were asked
-            for, those of them.
+        sets: the genes of each set, in the order of the file; of those asked for, if any were.
         sizes: how many genes each set has in the file.
         descriptions: the second field of each line.
         log: what was read, dropped and repaired.
@@ -36,17 +35,16 @@ class GeneSets:
 
     @property
     def genes(self) -> frozenset[str]:
-        """All genes that are in some set."""
+        """All genes of the sets."""
         return frozenset().union(*self.sets.values())
 
 
 def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = None) -> GeneSets:
     r"""Read gene sets, line by line, plain or gzip.
 
-    Names are text and nothing else. Empty lines and lines that begin with # are left out, and so
-    are sets without a gene. A gene that a line repeats counts once; of `TP53,1.0`, as some
-    collections write a gene with its weight, the gene is kept. A set that is there twice with the
-    same genes is kept once.
+    Empty lines, lines that begin with # and sets without a gene are left out. A gene that a line
+    repeats counts once; of `TP53,1.0`, a gene with its weight, the gene is kept. A set that is
+    there twice with the same genes is kept once.
 
     Args:
         path: the file: set name, description and genes, separated by tabs.
@@ -56,15 +54,15 @@ def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = No
         The sets.
 
     Raises:
-        InputError: the file cannot be read, a line has no name or too few fields, a name stands
-            for two different sets, or there is no set at all.
+        InputError: the file cannot be read, a line has no name or too few fields, two different
+            sets have the same name, or there is no set at all.
 
     Example:
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "sets.gmt"
         >>> _ = path.write_text("CYCLE\tfrom a book\tCDK1\tCCNB1\nP53\t\tTP53\tCDKN1A\tTP53\n")
-        >>> found = load_gmt(path)
-        >>> list(found.sets), sorted(found.sets["P53"])
+        >>> groups = load_gmt(path)
+        >>> list(groups.sets), sorted(groups.sets["P53"])
         (['CYCLE', 'P53'], ['CDKN1A', 'TP53'])
     """
     lines, tally = Lines(path, "GMT"), _Tally()
@@ -72,16 +70,16 @@ def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = No
     sets: dict[str, frozenset[str]] = {}
     descriptions: dict[str, str] = {}
     examples: list[str] = []
-    for name, about, found in _read_sets(lines, tally):
-        if not found:
+    for name, about, members in _read_sets(lines, tally):
+        if not members:
             tally.empty.append(name)
         elif name in tally.prints:
-            _check_same(lines, tally, name, found)
+            _check_same(lines, tally, name, members)
         else:
-            tally.prints[name] = lines.number, len(found), hash(found)
-            sets[name] = found if wanted is None else found & wanted
+            tally.prints[name] = lines.number, len(members), hash(members)
+            sets[name] = members if wanted is None else members & wanted
             descriptions[name] = about
-            examples += sorted(found)[: EXAMPLES - len(examples)]
+            examples += sorted(members)[: EXAMPLES - len(examples)]
     if not sets:
         raise InputError(
             f"{lines.source} must hold at least one set of genes, but it has none; each line is a "
@@ -94,7 +92,7 @@ def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = No
 
 @dataclass
 class _Tally:
-    """What happened on the way; of each set its line, size and a fingerprint of its genes."""
+    """Counts for the log; of each set its line, size and a fingerprint of its genes."""
 
     prints: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
@@ -121,9 +119,9 @@ def _read_sets(lines: Lines, tally: _Tally) -> Iterator[tuple[str, str, frozense
                 "save the file with tabs",
             )
         genes = [text for text in map(str.strip, fields[2:]) if text]
-        found = frozenset(_clean(gene, tally) for gene in genes)
-        tally.repeated += len(genes) - len(found)
-        yield name, fields[1].strip(), frozenset(shared.setdefault(gene, gene) for gene in found)
+        members = frozenset(_clean(gene, tally) for gene in genes)
+        tally.repeated += len(genes) - len(members)
+        yield name, fields[1].strip(), frozenset(shared.setdefault(gene, gene) for gene in members)
 
 
 def _clean(gene: str, tally: _Tally) -> str:
@@ -134,9 +132,9 @@ def _clean(gene: str, tally: _Tally) -> str:
     return gene
 
 
-def _check_same(lines: Lines, tally: _Tally, name: str, found: frozenset[str]) -> None:
+def _check_same(lines: Lines, tally: _Tally, name: str, genes: frozenset[str]) -> None:
     first, size, fingerprint = tally.prints[name]
-    if (len(found), hash(found)) != (size, fingerprint):
+    if (len(genes), hash(genes)) != (size, fingerprint):
         raise lines.reject(
             "have each set name once",
             f"has {quote(name)} again, with other genes than line {first}",

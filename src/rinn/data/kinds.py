@@ -1,8 +1,7 @@
-"""Which output is a number, which is 0 or 1, and which is counted."""
+"""The kind of each output: a number, 0 or 1, or a count."""
 
 from __future__ import annotations
 
-import csv
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.likelihoods import BINARY, COUNT, KINDS, MIXED, NUMBER
-from rinn.data.lines import Lines
 from rinn.data.records import Data
+from rinn.data.text import Lines, read_name, read_records
 from rinn.errors import InputError, quote, quote_some, suggest
-from rinn.files import unguard_formula
 
 if TYPE_CHECKING:
     from rinn.data.problem import Problem
@@ -23,55 +21,57 @@ if TYPE_CHECKING:
 OF_LOSS = {"bce": BINARY, "mse": NUMBER, "poisson": COUNT}
 ADVICE = {
     BINARY: "use mse, or auto",
-    COUNT: "use mse for numbers, or say which columns are counted with --kinds",
+    COUNT: "use mse for numbers, or name the counted columns with --kinds",
 }
-FIELDS = ("output", "kind")
-WORDS = {NUMBER: "continuous", BINARY: "of 0 and 1", COUNT: "counted"}
+LABELS = {NUMBER: "continuous", BINARY: "of 0 and 1", COUNT: "counted"}
 
 
 def find_kinds(data: Data, loss: str) -> tuple[str, ...]:
-    """Say of each output whether it is a number, 0 or 1, or a count.
+    """The kind of each output, as given by the user, the loss or, without both, its values.
 
-    Example:
-        >>> y = np.array([[0, 0.5], [1, 1.5]])
-        >>> find_kinds(Data(y, y, ("a", "b"), ("c", "d")), "auto")
-        ('binary', 'number')
+    Whole numbers in all outputs, of which some are not 0 or 1, are levels: then all are numbers.
+
+    >>> y = np.array([[0, 0.5], [1, 1.5]])
+    >>> find_kinds(Data(y, y, ("a", "b"), ("c", "d")), "auto")
+    ('binary', 'number')
     """
-    y, told = data.y, dict(data.kinds)
+    y, given = data.y, dict(data.kinds)
     if loss != "auto":
-        if told:
+        if given:
             raise InputError(
                 f"loss must be auto where the kinds of outputs are given, got {loss!r}; leave one "
                 f"of the two out"
             )
-        told = dict.fromkeys(data.outputs, OF_LOSS[loss])
-    known = ~np.isnan(y)
-    binary = ((y == 0) | (y == 1) | ~known).all(axis=0)  # [output]
-    whole = ((y == np.round(y)) | ~known).all(axis=0)
-    free = np.array([name not in told for name in data.outputs])
-    if whole[free].all() and not binary[free].all():
+        given = dict.fromkeys(data.outputs, OF_LOSS[loss])
+    missing = np.isnan(y)
+    binary = ((y == 0) | (y == 1) | missing).all(axis=0)  # [output]
+    integer = ((y == np.round(y)) | missing).all(axis=0)
+    free = np.array([name not in given for name in data.outputs])
+    if integer[free].all() and not binary[free].all():
         binary = np.zeros_like(binary)
     kinds = tuple(
-        told.get(name, BINARY if flag else NUMBER)
+        given.get(name, BINARY if flag else NUMBER)
         for name, flag in zip(data.outputs, binary, strict=True)
     )
     _check_values(data, kinds, loss)
     return kinds
 
 
-def tell_outputs(problem: Problem) -> dict[str, Any] | None:
-    """Say of which kinds the outputs are, and how many of their values are missing."""
-    if problem.loss != MIXED and problem.known is None:
+def describe_outputs(problem: Problem) -> dict[str, Any] | None:
+    """The kinds of the outputs and the fraction of missing values; None where there is no news."""
+    if problem.loss != MIXED and problem.observed is None:
         return None
     kinds = Counter(problem.likelihood.kinds)
-    missing = 0.0 if problem.known is None else float((~problem.known).mean())
-    words = [f"{kinds[kind]} {WORDS[kind]}" for kind in KINDS if kinds[kind]]
-    sentence = f"Outputs: {', '.join(words)}"
-    if problem.known is not None:
-        most = float((~problem.known).mean(axis=1).max())
+    missing = 0.0
+    sentence = "Outputs: " + ", ".join(
+        f"{kinds[kind]} {LABELS[kind]}" for kind in KINDS if kinds[kind]
+    )
+    if problem.observed is not None:
+        missing = float((~problem.observed).mean())
+        most = float((~problem.observed).mean(axis=1).max())
         sentence += (
-            f"; {100 * missing:.2g} % of their values are missing (at most {100 * most:.2g} % of "
-            f"one output's), and are left out: what is said holds if they are missing by chance"
+            f"; {100 * missing:.2g} % of their values are missing (at most {100 * most:.2g} % "
+            f"of one output's), and are left out: the results hold if they are missing by chance"
         )
     return {"kinds": dict(kinds), "missing": missing, "sentence": f"{sentence}."}
 
@@ -89,7 +89,7 @@ def _check_values(data: Data, kinds: Sequence[str], loss: str) -> None:
         if loss == "auto":
             raise InputError(
                 f"kinds must fit the outputs, but {quote(name)} is said to be {kind}, which is "
-                f"{what}, and holds {wrong:g}; mend its kind"
+                f"{what}, and holds {wrong:g}; correct its kind"
             )
         raise InputError(
             f"loss must be one that fits the outputs, got {loss!r} but Y holds values other than "
@@ -98,12 +98,7 @@ def _check_values(data: Data, kinds: Sequence[str], loss: str) -> None:
 
 
 def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> dict[str, str]:
-    """Check kinds that a user gave by the names of outputs.
-
-    Example:
-        >>> check_kinds({"reads": "count"}, ["reads", "age"])
-        {'reads': 'count'}
-    """
+    """Check kinds that a user gave by the names of outputs."""
     if kinds is None:
         return {}
     if isinstance(kinds, pd.Series):
@@ -113,9 +108,9 @@ def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> di
             f"{source} must be a dictionary or Series from names of outputs to {', '.join(KINDS)}, "
             f"got a {type(kinds).__name__}"
         )
-    known = set(columns)
+    outputs = set(columns)
     for name, kind in kinds.items():
-        if name not in known:
+        if name not in outputs:
             hint = suggest(str(name), columns, listed=False)
             hint = hint or f"; they are called {quote_some(list(columns))}"
             raise InputError(f"{source} must name outputs, got {quote(str(name))}{hint}")
@@ -128,42 +123,21 @@ def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> di
 
 
 def load_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Read the kinds of outputs from a table with the columns `output` and `kind`.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "kinds.csv"
-        >>> _ = path.write_text("output,kind\nreads,count\n")
-        >>> load_kinds(path)
-        {'reads': 'count'}
-    """
-    found: dict[str, str] = {}
+    """Read the kinds of outputs from a table with the columns `output` and `kind`."""
+    kinds: dict[str, str] = {}
     lines = Lines(path, "--kinds")
-    texts = (line for line in lines if line.strip())
-    top = next(texts, "")
-    separator = max("\t,;", key=top.count)
-    name_at, kind_at = _find_places(_split(top, separator, lines), lines)
-    for line in texts:
-        fields = _split(line, separator, lines)
-        if len(fields) <= max(name_at, kind_at):
-            raise lines.reject("have an output and its kind", "has fewer fields", "add them")
-        name = unguard_formula(fields[name_at].strip())
-        if name in found:
-            raise lines.reject("name each output once", f"has {quote(name)} again", "remove it")
-        found[name] = fields[kind_at].strip().lower()
-    return found
-
-
-def _split(line: str, separator: str, lines: Lines) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator), [])
-    except csv.Error as error:
-        raise lines.reject("be a table", f"cannot be split ({error})", "mend that line") from None
-
-
-def _find_places(header: Sequence[str], lines: Lines) -> tuple[int, int]:
+    records = read_records(lines)
+    header = next(records, [])
     names = [name.strip().lower() for name in header]
-    if any(field not in names for field in FIELDS):
-        but = f"has {quote_some(list(header)) or 'none'}"
+    if "output" not in names or "kind" not in names:
+        but = f"has {quote_some(header) or 'none'}"
         raise lines.reject("begin with the column names output and kind", but, "write them")
-    return names.index(FIELDS[0]), names.index(FIELDS[1])
+    output, kind = names.index("output"), names.index("kind")
+    for fields in records:
+        if len(fields) <= max(output, kind):
+            raise lines.reject("have an output and its kind", "has fewer fields", "add them")
+        name = read_name(fields[output])
+        if name in kinds:
+            raise lines.reject("name each output once", f"has {quote(name)} again", "remove it")
+        kinds[name] = fields[kind].strip().lower()
+    return kinds

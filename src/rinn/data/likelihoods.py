@@ -1,12 +1,12 @@
-"""How each output is modelled: as a number, as 0 or 1, or as a count; losses and units follow.
+"""The likelihood of each output, a number, 0 or 1, or a count, and the loss and units it implies.
 
-Networks give numbers around 0. For a number that is its distance from the mean in standard
-deviations; for 0 and 1 a logistic function follows, for counts the exponential (Nelder, Wedderburn
-1972: Generalized Linear Models). Where outputs of several kinds are learnt together, each is
-scaled so that close to its mean one unit moves it by one standard deviation and its loss bends as
-that of a number does: one range of L1 rates then fits all. A count's loss is divided by its
-dispersion, the variance over the mean, so that counts more scattered than Poisson's have no more
-say than others (Wedderburn 1974: Quasi-likelihood functions).
+Raw network outputs are numbers around 0. For a number that is its distance from the mean in
+standard deviations; 0 and 1 have a logistic link, counts a log link (Nelder, Wedderburn 1972:
+Generalized Linear Models). Where outputs of several kinds are learnt together, each is scaled so
+that close to its mean one unit moves it by one standard deviation and its loss has the curvature
+of a number's: one range of L1 rates then fits all. A count's loss is divided by its dispersion,
+the variance over the mean, so that overdispersed counts weigh no more than others (Wedderburn
+1974: Quasi-likelihood functions).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from rinn.data.scaling import Standardizer
 NUMBER, BINARY, COUNT = "number", "binary", "count"
 KINDS = (NUMBER, BINARY, COUNT)
 MIXED = "mixed"
-BEYOND = 1.0  # of the logarithm: how far above the largest count the exponential stays one
+BEYOND = 1.0  # in logs: how far above the largest count the exponential becomes its tangent
 
 
 class Units(NamedTuple):
-    """What a compiled program must know of the outputs.
+    """Units of the outputs for compiled programs.
 
-    `std` alone is needed where all of them are numbers, or all 0 or 1. `kind` is a place in
-    `KINDS`; `mean` and `std` are in the user's units; `top` is the logarithm of how far above
-    its mean a count may be expected to lie.
+    `std` alone is needed where all of them are numbers, or all 0 or 1. `kind` is an index into
+    `KINDS`; `mean` and `std` are in the user's units; `top` is the log of the largest predicted
+    count over its mean.
     """
 
     std: Float[Any, " output"]
@@ -43,13 +43,10 @@ class Units(NamedTuple):
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How the outputs of a run are modelled.
+    """Loss ("mse" for numbers, "bce" for 0 and 1, else "mixed"), kinds and units of the outputs.
 
-    Attributes:
-        loss: "mse" where all are numbers, "bce" where all are 0 or 1, else "mixed".
-        kinds: of each output, one of `KINDS`.
-        scale: from the user's units to those in which losses are measured.
-        top: see `Units`; zeros where nothing is counted.
+    `scale` brings the user's units into those of the losses; `top` is as in `Units`, 0 without
+    counts.
     """
 
     loss: str
@@ -59,7 +56,7 @@ class Likelihood:
 
     @property
     def link(self) -> Standardizer:
-        """From what networks give to the linear scale of an output: units, log odds, log counts."""
+        """From raw outputs to the linear scale of an output: its units, log odds, log counts."""
         if self.loss != MIXED:
             return self.scale
         mean, std = self.scale.mean, self.scale.std
@@ -71,11 +68,11 @@ class Likelihood:
         return Standardizer(mean, std)
 
     def find(self, kind: str) -> np.ndarray:
-        """Which outputs are of a kind."""
-        return np.array([own == kind for own in self.kinds], bool)
+        """A mask of the outputs of a kind."""
+        return np.array([each == kind for each in self.kinds], bool)
 
     def make_units(self) -> Units:
-        """What the compiled programs need, in single precision."""
+        """The units in single precision."""
         std = self.scale.std.astype(np.float32)
         if self.loss != MIXED:
             return Units(std)
@@ -85,14 +82,7 @@ class Likelihood:
     def measure(
         self, raw: Float[np.ndarray, "output sample"], y: Float[np.ndarray, "output sample"]
     ) -> Float[np.ndarray, "output sample"]:
-        """The loss of each output and sample.
-
-        Example:
-            >>> scale = Standardizer(np.array([4.0]), np.array([2.0]))
-            >>> counts = Likelihood("mixed", ("count",), scale, np.array([1.0]))
-            >>> counts.measure(np.zeros((1, 3)), np.array([[-2.0, 0.0, 1.0]])).round(3)
-            array([[8.   , 0.   , 0.866]])
-        """
+        """The loss of each output and sample."""
         if self.loss == "mse":
             return (raw - y) ** 2
         if self.loss == "bce":
@@ -103,50 +93,43 @@ class Likelihood:
     def expect(
         self, raw: Float[np.ndarray, "*any output sample"]
     ) -> Float[np.ndarray, "*any output sample"]:
-        """The mean of each output by what networks give, in the units of `scale`."""
+        """The mean of each output at raw network outputs, in the units of `scale`."""
         if self.loss == "mse":
             return raw
-        found = np.swapaxes(self.to_units(np.swapaxes(raw, -1, -2)), -1, -2)
+        mean = np.swapaxes(self.to_units(np.swapaxes(raw, -1, -2)), -1, -2)
         if self.loss == "bce":
-            return found
-        return (found - self.scale.mean[:, None]) / self.scale.std[:, None]
+            return mean
+        return (mean - self.scale.mean[:, None]) / self.scale.std[:, None]
 
     def to_units(
         self, raw: Float[np.ndarray, "*any sample output"]
     ) -> Float[np.ndarray, "*any sample output"]:
-        """The mean of each output in the user's units: values, probabilities of a 1, mean counts.
-
-        Example:
-            >>> scale = Standardizer(np.array([0.2, 5.0]), np.array([0.4, 2.0]))
-            >>> two = Likelihood("mixed", ("binary", "number"), scale, np.zeros(2))
-            >>> two.to_units(np.zeros((1, 2)))
-            array([[0.2, 5. ]])
-        """
-        found = np.array(self.link.undo(raw))
+        """The mean of each output in the user's units: value, probability of 1, or mean count."""
+        mean = np.array(self.link.undo(raw))
         binary, counted = self.find(BINARY), self.find(COUNT)
         if binary.any():
-            found[..., binary] = expit(found[..., binary])
+            mean[..., binary] = expit(mean[..., binary])
         if counted.any():
             most = np.log(self.scale.mean[counted]) + self.top[counted]
-            found[..., counted] = _bend(np, found[..., counted], most)
-        return found
+            mean[..., counted] = _bend(np, mean[..., counted], most)
+        return mean
 
     @property
     def _codes(self) -> np.ndarray:
-        return np.array([KINDS.index(own) for own in self.kinds], np.int32)
+        return np.array([KINDS.index(kind) for kind in self.kinds], np.int32)
 
 
 def make_likelihood(
     kinds: Sequence[str], y: Float[np.ndarray, "sample output"], scale: Standardizer
 ) -> Likelihood:
-    """Choose how outputs are modelled."""
+    """The likelihood of outputs of these kinds, from the samples outside the test set."""
     none = np.zeros(len(kinds))
     if set(kinds) == {NUMBER}:
         return Likelihood("mse", tuple(kinds), scale, none)
     if set(kinds) == {BINARY}:
         return Likelihood("bce", tuple(kinds), Standardizer(none, np.ones(len(kinds))), none)
-    binary, counted = (np.array([own == kind for own in kinds]) for kind in (BINARY, COUNT))
-    # An output may show a single value outside the test set: keep its chance and mean inside.
+    binary, counted = (np.array([each == kind for each in kinds]) for kind in (BINARY, COUNT))
+    # An output may show a single value outside the test set: keep its probability and mean inside.
     least = 1 / (2 * len(y))
     p = np.clip(scale.mean, least, 1 - least)
     mean = np.maximum(scale.mean, least)
@@ -160,10 +143,10 @@ def make_likelihood(
 
 
 def measure_mixed(xp: Any, raw: Any, y: Any, units: Units) -> Any:
-    """Deviances of outputs of several kinds; all are computed, and each output has its own.
+    """Deviances of outputs of several kinds; all are computed, and each output takes its kind's.
 
-    With d = c o, where o is what the network gives and c the std over the mean, a count of r
-    times its mean has the deviance 2 (exp(d) - r d - r + r log r) mean; the dispersion is c^2 mean.
+    With d = c o, where o is the raw output and c the std over the mean, a count of r times its
+    mean has the deviance 2 (exp(d) - r d - r + r log r) mean; the dispersion is c^2 mean.
     """
     kind, mean = units.kind[:, None], units.mean[:, None]
     std, top = units.std[:, None], units.top[:, None]

@@ -1,4 +1,4 @@
-"""From two tables to what the networks see: splits first, then scales that know no test sample."""
+"""From two tables to what the networks see: splits, then scaling without the test samples."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Split:
 class Problem:
     """What every network of a run learns from, samples along the last axis.
 
-    Where there are covariates, `adjustment` holds what they say of the outputs. Where outputs are
-    missing, `y` is 0 there and `known` says where it is not.
+    `adjustment` holds the outputs that covariates predict, where there are covariates. Where values
+    of outputs are missing, `y` is 0 there and `observed` is the mask of the others.
     """
 
     x: np.ndarray  # [input, sample], scaled, float32
@@ -40,11 +40,11 @@ class Problem:
     test: np.ndarray
     x_scale: Standardizer
     adjustment: Adjustment | None = None
-    known: np.ndarray | None = None  # [output, sample]
+    observed: np.ndarray | None = None  # [output, sample]
 
     @property
     def loss(self) -> str:
-        """Which loss the networks have: mse, bce or mixed."""
+        """The loss of the networks: mse, bce or mixed."""
         return self.likelihood.loss
 
     @property
@@ -61,10 +61,10 @@ class Problem:
 def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     """Split the samples and scale the columns.
 
-    The test set is 10 % of the samples; of the rest, split 1 validates on the last 15 % (of all
+    The test set is 10 % of the samples; of the others, split 1 validates on the last 15 % (of all
     samples) of a random order and split 2 on the first 15 %. Columns that are not 0/1 are brought
-    to mean 0 and standard deviation 1 by the samples outside the test set, so that one range of
-    L1 rates fits every dataset; before that, outputs that are numbers are limited to ten robust
+    to mean 0 and standard deviation 1 over the samples outside the test set, so that one range of
+    L1 rates fits every dataset; before that, outputs that are numbers are clipped at ten robust
     standard deviations from the median (`find_limits`).
 
     Args:
@@ -89,19 +89,19 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     kinds = find_kinds(data, loss)
     order = np.random.default_rng([seed, Stream.SPLITS]).permutation(len(data.x))
     n_test = round(TEST_SHARE * len(order))
-    test, rest = np.sort(order[:n_test]), order[n_test:]
+    test, seen = np.sort(order[:n_test]), order[n_test:]
     numbers = np.array([kind == NUMBER for kind in kinds])
-    y = np.where(numbers, np.clip(data.y, *find_limits(data.y[rest])), data.y)
-    x_scale = fit_standardizer(data.x[rest])
-    likelihood = make_likelihood(kinds, y[rest], fit_standardizer(y[rest], binary=False))
+    y = np.where(numbers, np.clip(data.y, *find_limits(data.y[seen])), data.y)
+    x_scale = fit_standardizer(data.x[seen])
+    likelihood = make_likelihood(kinds, y[seen], fit_standardizer(y[seen], binary=False))
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
-    known = None if data.is_complete else ~np.isnan(y)
-    y = y if known is None else np.where(known, y, np.float32(0))
-    splits = _make_splits(rest, round(VALIDATION_SHARE * len(order)))
+    observed = None if data.is_complete else ~np.isnan(y)
+    y = y if observed is None else np.where(observed, y, np.float32(0))
+    splits = _make_splits(seen, round(VALIDATION_SHARE * len(order)))
     adjustment = None
     if data.covariates is not None:
         trains = [split.train for split in splits]
-        adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, known)
+        adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, observed)
     return Problem(
         x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
         y=y,
@@ -110,14 +110,14 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         test=test,
         x_scale=x_scale,
         adjustment=adjustment,
-        known=known,
+        observed=observed,
     )
 
 
 def add_offset(
     problem: Problem, split: int, rows: np.ndarray, raw: Float[np.ndarray, "output sample"]
 ) -> Float[np.ndarray, "output sample"]:
-    """Add what covariates say to what a network of a split gives; nothing where there are none."""
+    """Add the covariates' offset of a split to a network's raw outputs, if there are covariates."""
     if problem.adjustment is None:
         return raw
     return raw + problem.adjustment.offset[split][:, rows]
@@ -128,42 +128,41 @@ def is_large(problem: Problem) -> bool:
     return len(problem.x) > MANY_INPUTS
 
 
-def find_price(problem: Problem) -> float:
-    """Find the L1 rate at which a linear network would just keep every weight at zero.
+def find_max_l1(problem: Problem) -> float:
+    """The smallest L1 rate at which a linear network keeps every weight at zero.
 
-    It is the largest slope of the loss over all pairs of input and output, where every weight is
-    zero: the natural unit for L1 rates, as in the path of a lasso. Where there are covariates, it
-    is of what these leave over. Test samples are not looked at.
+    It is the largest slope of the loss over all pairs of input and output at zero weights, as
+    lambda_max of a lasso path: the natural unit for L1 rates. Where there are covariates, it is
+    that of the residuals. Test samples are left out.
 
-    Example:
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.normal(size=(100, 1))
-        >>> data = Data(x, 3 * x, ("a",), ("b",))
-        >>> round(find_price(make_problem(data)), 3)
-        2.0
+    >>> x = np.random.default_rng(0).normal(size=(100, 1))
+    >>> round(find_max_l1(make_problem(Data(x, 3 * x, ("a",), ("b",)))), 3)
+    2.0
     """
     rows = np.sort(problem.seen)
     x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
     x -= x.mean(axis=1, keepdims=True)
     if problem.adjustment is not None:
         y = y - problem.adjustment.expected.mean(axis=0)[:, rows]
-    if problem.known is not None:
-        y = y * weigh_known(problem, rows)
+    if problem.observed is not None:
+        y = y * weigh_observed(problem, rows)
     slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
     factor = 1.0 if problem.loss == "bce" else 2.0
     return float(max(factor * slopes.max(), 1e-8))
 
 
-def weigh_known(problem: Problem, rows: np.ndarray) -> Float[np.ndarray, "output sample"] | float:
-    """What each output of some samples counts: nothing where it is missing, on average 1.
+def weigh_observed(
+    problem: Problem, rows: np.ndarray
+) -> Float[np.ndarray, "output sample"] | float:
+    """The weight of each output of these samples: 0 where it is missing, on average 1.
 
-    A mean over outputs and samples is then one over the known values, of which each counts the
-    same: an output with few of them has less to say, and the L1 penalty weighs more on it.
+    A mean over outputs and samples then weighs all observed values equally; the L1 penalty counts
+    more for an output with few of them.
     """
-    if problem.known is None:
+    if problem.observed is None:
         return 1.0
-    known = problem.known[:, rows]
-    return known / max(known.mean(), 1 / known.size)
+    observed = problem.observed[:, rows]
+    return observed / max(observed.mean(), 1 / observed.size)
 
 
 def see_outputs(problem: Problem) -> Problem:
@@ -171,7 +170,7 @@ def see_outputs(problem: Problem) -> Problem:
     return replace(problem, x=problem.y, x_scale=problem.y_scale)
 
 
-def _make_splits(rest: np.ndarray, n_validation: int) -> tuple[Split, ...]:
-    last = Split(train=rest[:-n_validation], validation=rest[-n_validation:])
-    first = Split(train=rest[n_validation:], validation=rest[:n_validation])
+def _make_splits(seen: np.ndarray, n_validation: int) -> tuple[Split, ...]:
+    last = Split(train=seen[:-n_validation], validation=seen[-n_validation:])
+    first = Split(train=seen[n_validation:], validation=seen[:n_validation])
     return (last, first)[:SPLITS]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from rinn.data.coding import Covariates
+    from rinn.data.covariates import Covariates
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,17 @@ class Dropped:
 class Data:
     """X and Y for the same samples, ready to learn from.
 
-    `x` is [sample, input] and `y` is [sample, output]; `samples` holds the sample ids, or is
-    None where the tables had none. `covariates` are of the same samples, where there are any.
-    `y` is NaN where an output was not measured; `kinds` are those of outputs whose kind the user
-    named: number, binary or count. `notes` say how the tables were read, where that was not plain;
-    `coding` are the two values that outputs which are read as 0 and 1 had.
+    Attributes:
+        x: [sample, input].
+        y: [sample, output]; NaN where an output was not measured.
+        inputs: the names of the columns of `x`.
+        outputs: the names of the columns of `y`.
+        samples: the sample ids, or None where the tables had none.
+        dropped: what of the tables is not used.
+        covariates: those of the same samples, or None.
+        kinds: outputs whose kind the user gave (number, binary or count), with the kind.
+        notes: how the tables were read, where that needs a note.
+        coding: the two values of outputs that are read as 0 and 1.
     """
 
     x: np.ndarray

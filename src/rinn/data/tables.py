@@ -6,20 +6,32 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from rinn.data.cells import Cells, check_names
-from rinn.data.frames import convert_array, convert_frame
-from rinn.data.text import find_separator, read_delimited
-from rinn.errors import InputError, find_repeated, name_row, quote, quote_some
+from rinn.data.text import (
+    Cells,
+    check_names,
+    find_separator,
+    is_all_text,
+    is_id_header,
+    parse_cell,
+    read_delimited,
+    read_name,
+    split_rows,
+)
+from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
 from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: that of the first line
+TEXT_SUFFIXES = tuple(SEPARATORS)
 
 
 @dataclass(frozen=True)
@@ -37,148 +49,60 @@ class Table:
 
 
 def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = False) -> Table:
-    r"""Read one table from a file; its suffix says how.
+    """Read one table from a file; its suffix gives the format.
 
     `.csv` is separated by commas, `.tsv` by tabs, `.txt` by whichever of tab, comma and semicolon
     its first line shows; each may end in `.gz`. `.parquet` takes its sample ids from the index or
-    from a first column of text. `.npz` holds a 2-D array, alone or called `values`, and if you
-    like the text arrays `columns` and `samples`.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "mutation.csv"
-        >>> _ = path.write_text("sample,TP53,EGFR\na,0,1\nb,1,0\n")
-        >>> table = load_table(path, "X")
-        >>> table.columns, table.samples, table.values.shape
-        (('TP53', 'EGFR'), ('a', 'b'), (2, 2))
+    from a first column of text. `.npz` holds a 2-D array, alone or called `values`, and optionally
+    the text arrays `columns` and `samples`.
     """
     path = Path(path)
     return check_cells(read_cells(path, label), f"{label} ({path})", path, missing=missing)
 
 
 def read_cells(path: str | os.PathLike[str], label: str) -> Cells:
-    r"""Read one table from a file as `load_table` does, but leave its names and numbers unchecked.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "mutation.csv"
-        >>> _ = path.write_text("sample,TP53,TP53\na,0,NA\n")
-        >>> read_cells(path, "X").columns
-        ('TP53', 'TP53')
-    """
+    """Read one table from a file as `load_table` does, but leave names and numbers unchecked."""
     path = Path(path)
     source = f"{label} ({path})"
+    with within_memory(source):
+        content, suffix = read_content(path, source, (*TEXT_SUFFIXES, ".parquet", ".npz"))
+        if not content:
+            raise InputError(f"{source} must hold a table, but the file is empty; export it again")
+        if suffix == ".parquet":
+            return convert_frame(read_parquet(content, source), source, label.lower())
+        if suffix == ".npz":
+            return _read_npz(content, source, label.lower())
+        text, separator = _decode(content, suffix, source)
+        return read_delimited(text, separator, source, label.lower())
+
+
+def read_content(path: Path, source: str, suffixes: Collection[str]) -> tuple[bytes, str]:
+    """Read a file whose name ends in one of the suffixes, text also with .gz; return both."""
     if os.path.exists(path):  # the shell's <(command) is a pipe with a number for its name
         check_file(path, source)
     name = path.name.lower()
-    suffix = next((known for known in READERS if name.removesuffix(".gz").endswith(known)), None)
-    if suffix is None or (name.endswith(".gz") and suffix not in _TEXT_SUFFIXES):
+    suffix = Path(name.removesuffix(".gz")).suffix or name.removesuffix(".gz")
+    if suffix not in suffixes or (name.endswith(".gz") and suffix not in SEPARATORS):
         raise InputError(
-            f"{source} must be a file that ends in one of {', '.join(READERS)} (the first three "
+            f"{source} must be a file that ends in one of {', '.join(suffixes)} (the first three "
             f"also with .gz), but it is called {quote(path.name)}; save it as .csv"
         )
-    with within_memory(source):
-        content = read_file(path, source)
-        if name.endswith(".gz"):
-            content = unpack_gzip(content, source)
-        if not content:
-            raise InputError(f"{source} must hold a table, but the file is empty; export it again")
-        return READERS[suffix](content, source, label.lower())
+    content = read_file(path, source)
+    return (unpack_gzip(content, source) if name.endswith(".gz") else content), suffix
 
 
-def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool = False) -> Table:
-    """Make a table from a DataFrame or a 2-D array; what it is made from stays as it is.
-
-    The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
-
-    Example:
-        >>> make_table(np.eye(3), "Y").columns
-        ('y0', 'y1', 'y2')
-    """
-    prefix = label.lower()
-    if isinstance(values, pd.DataFrame):
-        return check_cells(convert_frame(values, label, prefix), label, missing=missing)
-    if not isinstance(values, np.ndarray):
-        raise InputError(
-            f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
-            f"wrap it in pandas.DataFrame"
-        )
-    return check_cells(convert_array(values, label, prefix), label, missing=missing)
-
-
-def check_cells(
-    cells: Cells, source: str, path: Path | None = None, *, missing: bool = False
-) -> Table:
-    """Refuse names that are empty or repeated, and values that are missing or infinite.
-
-    Example:
-        >>> check_cells(Cells(np.eye(1), ("TP53",), ("a",)), "X").samples
-        ('a',)
-    """
-    if not cells.columns:
-        raise InputError(
-            f"{source} must have a column of numbers, but it has none beside the sample ids; "
-            f"check that .csv fields are separated by commas and .tsv fields by tabs"
-        )
-    if not len(cells.values):
-        raise InputError(f"{source} must have a row for each sample, but it has no rows; add them")
-    if "" in cells.columns:
-        raise InputError(
-            f"{source} must have a name for each column, but number "
-            f"{cells.columns.index('') + 1} of {len(cells.columns)} has none; name or remove it"
-        )
-    repeated = find_repeated(cells.columns)
-    if repeated:
-        raise InputError(
-            f"{source} must have unique column names, but repeats {quote_some(repeated)}; "
-            f"rename or remove the copies"
-        )
-    check_names(cells.columns, source, "column")
-    _check_samples(cells, source)
-    _check_finite(cells, source, missing)
-    return Table(cells.values, cells.columns, cells.samples, path)
-
-
-def _check_samples(cells: Cells, source: str) -> None:
-    """Refuse sample ids that are empty or repeated."""
-    if cells.samples is None:
-        return
-    if "" in cells.samples:
-        raise InputError(
-            f"{source} must have a sample id in each row, but sample number "
-            f"{cells.samples.index('') + 1} has none; give it an id or remove the row"
-        )
-    repeated = find_repeated(cells.samples)
-    if repeated:
-        raise InputError(
-            f"{source} must have each sample once, but repeats the sample id "
-            f"{quote_some(repeated)}; keep one row of each"
-        )
-    check_names(cells.samples, source, "sample")
-
-
-def _check_finite(cells: Cells, source: str, missing: bool) -> None:
-    """Refuse missing and infinite values: say where the first is, and how many there are."""
-    wrong = np.isinf(cells.values) if missing else ~np.isfinite(cells.values)
-    if not wrong.any():
-        return
-    row, column = (int(place) for place in np.argwhere(wrong)[0])
-    kind = "missing" if np.isnan(cells.values)[row, column] else "infinite"
-    raise InputError(
-        f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
-        f"{quote(cells.columns[column])} is {kind} in "
-        f"{name_row(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
-        f"fill in such values, or remove their rows or columns"
-    )
+def read_text_frame(content: bytes, suffix: str, source: str) -> pd.DataFrame:
+    """All cells of a table with a header as text, without space around them."""
+    text, separator = _decode(content, suffix, source)
+    rows = [list(map(read_name, row)) for _, row in split_rows(text, separator, source)]
+    if not rows:
+        raise InputError(f"{source} must hold a table, but the file is empty; export it again")
+    cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(rows[0]))
+    return pd.DataFrame(cells, columns=pd.Index(rows[0], dtype=object))
 
 
 def read_parquet(content: bytes, source: str) -> pd.DataFrame:
-    """Read a Parquet table.
-
-    Example:
-        >>> read_parquet(pd.DataFrame({"TP53": [0, 1]}).to_parquet(), "X")["TP53"].tolist()
-        [0, 1]
-    """
+    """Read a Parquet table."""
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         check_memory(8 * file.metadata.num_rows * file.metadata.num_columns, source, 2)
@@ -192,24 +116,137 @@ def read_parquet(content: bytes, source: str) -> pd.DataFrame:
         ) from error
 
 
-def _read_text(separator: str | None) -> Callable[[bytes, str, str], Cells]:
-    """Make the reader for one separator; None to look at the first line."""
+def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool = False) -> Table:
+    """Make a table from a DataFrame or a 2-D array, which stay as they are.
 
-    def read(content: bytes, source: str, prefix: str) -> Cells:
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{source} must be UTF-8 text, but byte {error.start + 1} is not; save it again "
-                f"as UTF-8"
-            ) from error
-        return read_delimited(text, separator or find_separator(text), source, prefix)
+    The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
+    """
+    if isinstance(values, pd.DataFrame):
+        cells = convert_frame(values, label, label.lower())
+    elif isinstance(values, np.ndarray):
+        cells = convert_array(values, label, label.lower())
+    else:
+        raise InputError(
+            f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
+            f"wrap it in pandas.DataFrame"
+        )
+    return check_cells(cells, label, missing=missing)
 
-    return read
+
+def convert_array(values: np.ndarray, source: str, prefix: str) -> Cells:
+    """Copy a 2-D array of numbers; its columns are called `{prefix}0`, `{prefix}1`, and so on."""
+    if values.ndim != 2:
+        raise InputError(
+            f"{source} must be a 2-D array [sample, column], but it has shape {values.shape}; "
+            f"reshape it, with reshape(-1, 1) for a single column"
+        )
+    if values.dtype.kind not in "biuf":
+        raise InputError(
+            f"{source} must be an array of numbers, but its dtype is {values.dtype}; convert it "
+            f"with astype(float)"
+        )
+    names = tuple(f"{prefix}{number}" for number in range(values.shape[1]))
+    return Cells(np.array(values, dtype=np.float64, order="C"), names, None)
 
 
-def _read_parquet(content: bytes, source: str, prefix: str) -> Cells:
-    return convert_frame(read_parquet(content, source), source, prefix)
+def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
+    """Copy a DataFrame; sample ids are its index, or a first column of ids or of text."""
+    ids, frame = _split_ids(frame)
+    samples = None if ids is None else tuple(_show(name) for name in ids)
+    names = tuple(_show(name) for name in frame.columns)
+    if isinstance(frame.columns, pd.RangeIndex):
+        names = tuple(f"{prefix}{number}" for number in range(len(names)))
+    values = np.empty(frame.shape)
+    for number, name in enumerate(names):
+        values[:, number] = _convert_column(frame.iloc[:, number], name, samples, source)
+    return Cells(values, names, samples)
+
+
+def is_default(index: pd.Index) -> bool:
+    """Whether an index is 0, 1, 2 and so on, as pandas makes it where none is given."""
+    return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Whether a column has real numbers or booleans, not text."""
+    types = pd.api.types
+    return types.is_numeric_dtype(column) and not types.is_complex_dtype(column)
+
+
+def check_cells(
+    cells: Cells, source: str, path: Path | None = None, *, missing: bool = False
+) -> Table:
+    """Refuse names that are empty or repeated, and values that are missing or infinite."""
+    if not cells.columns:
+        raise InputError(
+            f"{source} must have a column of numbers, but it has none beside the sample ids; "
+            f"check that .csv fields are separated by commas and .tsv fields by tabs"
+        )
+    if not len(cells.values):
+        raise InputError(f"{source} must have a row for each sample, but it has no rows; add them")
+    if "" in cells.columns:
+        raise InputError(
+            f"{source} must have a name for each column, but number "
+            f"{cells.columns.index('') + 1} of {len(cells.columns)} has none; name or remove it"
+        )
+    check_columns(cells.columns, source)
+    if cells.samples is not None:
+        _check_samples(cells.samples, source)
+    _check_finite(cells, source, missing)
+    return Table(cells.values, cells.columns, cells.samples, path)
+
+
+def check_columns(names: Collection[str], source: str) -> None:
+    """Refuse column names that are repeated or cannot be written."""
+    repeated = find_repeated(names)
+    if repeated:
+        raise InputError(
+            f"{source} must have unique column names, but repeats {quote_some(repeated)}; "
+            f"rename or remove the copies"
+        )
+    check_names(names, source, "column")
+
+
+def _check_samples(samples: tuple[str, ...], source: str) -> None:
+    if "" in samples:
+        raise InputError(
+            f"{source} must have a sample id in each row, but sample number "
+            f"{samples.index('') + 1} has none; give it an id or remove the row"
+        )
+    repeated = find_repeated(samples)
+    if repeated:
+        raise InputError(
+            f"{source} must have each sample once, but repeats the sample id "
+            f"{quote_some(repeated)}; keep one row of each"
+        )
+    check_names(samples, source, "sample")
+
+
+def _check_finite(cells: Cells, source: str, missing: bool) -> None:
+    """Refuse missing and infinite values: name the first, and count them."""
+    wrong = np.isinf(cells.values) if missing else ~np.isfinite(cells.values)
+    if not wrong.any():
+        return
+    row, column = (int(index) for index in np.argwhere(wrong)[0])
+    kind = "missing" if np.isnan(cells.values)[row, column] else "infinite"
+    raise InputError(
+        f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
+        f"{quote(cells.columns[column])} is {kind} in "
+        f"{name_row(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
+        f"fill in such values, or remove their rows or columns"
+    )
+
+
+def _decode(content: bytes, suffix: str, source: str) -> tuple[str, str]:
+    """The text of a file, and its separator."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source} must be UTF-8 text, but byte {error.start + 1} is not; save it again as "
+            f"UTF-8"
+        ) from error
+    return text, SEPARATORS[suffix] or find_separator(text, source)
 
 
 def _read_npz(content: bytes, source: str, prefix: str) -> Cells:
@@ -257,7 +294,7 @@ def _unpack_npz(content: bytes, source: str) -> dict[str, np.ndarray]:
 def _read_names(
     arrays: dict[str, np.ndarray], key: str, size: int, source: str
 ) -> tuple[str, ...] | None:
-    """Read the column names or the sample ids beside an array, if there are any."""
+    """The column names or the sample ids stored with an array, if there are any."""
     if key not in arrays:
         return None
     names = arrays[key]
@@ -271,11 +308,34 @@ def _read_names(
     return tuple(str(name).strip() for name in names)
 
 
-_TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-READERS: dict[str, Callable[[bytes, str, str], Cells]] = {
-    ".csv": _read_text(","),
-    ".tsv": _read_text("\t"),
-    ".txt": _read_text(None),
-    ".parquet": _read_parquet,
-    ".npz": _read_npz,
-}
+def _split_ids(frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
+    """Separate the sample ids: the index, else a first column of ids or of text."""
+    if not is_default(frame.index):
+        return frame.index, frame
+    if not frame.shape[1] or isinstance(frame.columns, pd.RangeIndex):
+        return None, frame
+    first = frame.iloc[:, 0]
+    has_ids = is_id_header(_show(frame.columns[0])) or (
+        not pd.api.types.is_numeric_dtype(first) and is_all_text(map(_show, first))
+    )
+    return (first, frame.iloc[:, 1:]) if has_ids else (None, frame)
+
+
+def _show(name: object) -> str:
+    """A name as text; one that is missing becomes empty."""
+    is_missing = name is None or name is pd.NA or (isinstance(name, float) and np.isnan(name))
+    return "" if is_missing else str(name).strip()
+
+
+def _convert_column(
+    column: pd.Series, name: str, samples: tuple[str, ...] | None, source: str
+) -> Any:
+    """Turn one column into numbers: directly, or cell by cell where it holds text."""
+    if is_numeric(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    cells = [_show(cell) for cell in column]
+    numbers = [parse_cell(cell) for cell in cells]
+    if None in numbers:
+        row = numbers.index(None)
+        raise reject_text(source, name, name_row(row, None, samples), cells[row])
+    return numbers

@@ -1,4 +1,4 @@
-"""Warnings about tables that a graph should not be believed from, or not without a look."""
+"""Warnings about tables whose graph may be wrong or hard to interpret."""
 
 from __future__ import annotations
 
@@ -11,29 +11,20 @@ from rinn.data.kinds import find_kinds
 from rinn.data.likelihoods import NUMBER
 from rinn.data.records import Data
 from rinn.data.scaling import LIMIT, find_limits
-from rinn.errors import quote, quote_some
+from rinn.errors import count, quote, quote_some
 
 FEW_SAMPLES = 200
 FEW_CARRIERS = 10
 GAP = 10.0  # a value this many times the range of all others away from them looks like a code
-NEARLY = 0.99  # correlation of inputs that can hardly be told apart
+NEARLY = 0.99  # correlation of inputs that can hardly be distinguished
 MAX_COMPARED = 2000  # inputs: with more, pairs are not compared
 
 
-def find_cautions(data: Data, networks: int | None = None) -> tuple[str, ...]:
-    """List what a reader of the graph must know of the tables, one sentence each.
-
-    Example:
-        >>> rng = np.random.default_rng(0)
-        >>> x = (rng.random((300, 2)) < 0.5).astype(float)
-        >>> x[:, 1] = np.arange(300) < 3
-        >>> find_cautions(Data(x, rng.normal(size=(300, 1)), ("a", "b"), ("c",)))
-        ("Rare inputs: 1 of 2 has fewer than 10 samples with its rarer value, such as 'b' (3); its \
-effects can hardly be told from chance.",)
-    """
+def find_warnings(data: Data, networks: int | None = None) -> tuple[str, ...]:
+    """Warnings about the tables and the number of networks, one sentence each."""
     numbers = [kind == NUMBER for kind in find_kinds(data, "auto")]
     outputs = [name for name, flag in zip(data.outputs, numbers, strict=True) if flag]
-    found = [
+    warnings = [
         *data.notes,
         warn_of_size(len(data.x), len(data.inputs)),
         _warn_of_networks(networks),
@@ -44,19 +35,11 @@ effects can hardly be told from chance.",)
         _warn_of_extremes("Y", data.y[:, numbers], outputs, data.samples),
         _warn_of_similar(data),
     ]
-    return tuple(sentence for sentence in found if sentence)
+    return tuple(sentence for sentence in warnings if sentence)
 
 
 def warn_of_size(samples: int, inputs: int) -> str | None:
-    """Warn where there are few samples, or fewer than inputs.
-
-    Example:
-        >>> warn_of_size(84, 14)
-        'Small data: 84 samples are few (fewer than 200), so read the graph as a hypothesis and \
-single edges as doubtful; --null says how much of it is chance.'
-        >>> warn_of_size(5000, 634) is None
-        True
-    """
+    """Warn where there are few samples, or fewer than inputs."""
     if samples < inputs:
         why = f"{samples:,} samples are fewer than the {inputs:,} inputs"
     elif samples < FEW_SAMPLES:
@@ -64,15 +47,15 @@ single edges as doubtful; --null says how much of it is chance.'
     else:
         return None
     return (
-        f"Small data: {why}, so read the graph as a hypothesis and single edges as doubtful; "
-        f"--null says how much of it is chance."
+        f"Small data: {why}, so read the graph as a hypothesis and single edges as uncertain; "
+        f"--null estimates how many edges are due to chance."
     )
 
 
 def _warn_of_networks(networks: int | None) -> str | None:
     if networks is None or networks >= FEW_NETWORKS:
         return None
-    trained = "1 network" if networks == 1 else f"{networks} networks"
+    trained = count(networks, "network")
     if networks >= MIN_NETWORKS:
         return (
             f"Few networks: with {trained} edges may be missing or wrong; train at least "
@@ -88,16 +71,16 @@ def _warn_of_rare(data: Data) -> str | None:
     """Name inputs with two values of which one is rare."""
     low, high = data.x.min(axis=0), data.x.max(axis=0)
     is_binary = ((data.x == low) | (data.x == high)).all(axis=0)
-    count = np.minimum((data.x == low).sum(axis=0), (data.x == high).sum(axis=0))
-    rare = np.flatnonzero(is_binary & (count < FEW_CARRIERS))
+    carriers = np.minimum((data.x == low).sum(axis=0), (data.x == high).sum(axis=0))
+    rare = np.flatnonzero(is_binary & (carriers < FEW_CARRIERS))
     if not len(rare):
         return None
-    first = rare[count[rare].argmin()]
+    first = rare[carriers[rare].argmin()]
     verb, whose = ("has", "its") if len(rare) == 1 else ("have", "their")
     return (
         f"Rare inputs: {len(rare)} of {len(data.inputs)} {verb} fewer than {FEW_CARRIERS} samples "
-        f"with {whose} rarer value, such as {quote(data.inputs[first])} ({count[first]}); {whose} "
-        f"effects can hardly be told from chance."
+        f"with {whose} rarer value, such as {quote(data.inputs[first])} ({carriers[first]}); "
+        f"{whose} effects can hardly be distinguished from chance."
     )
 
 
@@ -108,29 +91,30 @@ def _warn_of_codes(table: str, values: np.ndarray, names: Sequence[str]) -> str 
     if not codes:
         return None
     name, code = codes[0]
-    count, repeat = (f"{len(codes)} columns", "repeat") if codes[1:] else ("1 column", "repeats")
+    repeat = "repeat" if codes[1:] else "repeats"
     return (
-        f"Codes: {count} of {table}, such as {quote(name)}, {repeat} a value ({code:g}) that is "
-        f"far from all others; if it stands for a missing value, leave these cells empty."
+        f"Codes: {count(len(codes), 'column')} of {table}, such as {quote(name)}, {repeat} a value "
+        f"({code:g}) that is far from all others; if it stands for a missing value, leave these "
+        f"cells empty."
     )
 
 
 def _warn_of_extremes(
     table: str, values: np.ndarray, names: Sequence[str], samples: Sequence[str] | None
 ) -> str | None:
-    """Name values far from all others, which outweigh them in any fit."""
+    """Name values far from all others, which dominate any fit."""
     low, high = find_limits(values)
     rows, columns = np.nonzero((values < low) | (values > high))
     if not len(rows):
         return None
     row, column = rows[0], columns[0]
     where = f"sample {quote(samples[row])}" if samples else f"row {row + 1}"
-    count, verb = (f"{len(rows)} values", "are") if len(rows) > 1 else ("1 value", "is")
-    what = "limited to that" if table == "Y" else "left as they are and outweigh the others"
+    verb = "are" if len(rows) > 1 else "is"
+    what = "limited to that" if table == "Y" else "left as they are and dominate the fit"
     return (
-        f"Extreme values: {count} of {table}, such as {values[row, column]:g} in "
-        f"{quote(names[column])} ({where}), {verb} more than {LIMIT:g} robust standard deviations "
-        f"from the median; such values are {what}, so check them."
+        f"Extreme values: {count(len(rows), 'value')} of {table}, such as {values[row, column]:g} "
+        f"in {quote(names[column])} ({where}), {verb} more than {LIMIT:g} robust standard "
+        f"deviations from the median; such values are {what}, so check them."
     )
 
 
@@ -156,19 +140,19 @@ def _warn_of_similar(data: Data) -> str | None:
     pairs = np.argwhere(np.triu(np.abs(correlation) > NEARLY, 1))
     if len(pairs):
         one, other = (quote(data.inputs[column]) for column in pairs[0])
-        count = f"{len(pairs)} pairs" if len(pairs) > 1 else "1 pair"
         return (
-            f"Similar inputs: {count}, such as {one} and {other}, correlate by more than {NEARLY:g}"
-            f"; which of them acts can hardly be told, so leave one of each pair out."
+            f"Similar inputs: {count(len(pairs), 'pair')}, such as {one} and {other}, correlate by "
+            f"more than {NEARLY:g}; which of them acts can hardly be decided, so leave one "
+            f"of each pair out."
         )
     if len(data.x) <= len(data.inputs):
         return None
     values, vectors = np.linalg.eigh(correlation)
     if values[0] > 1e-9:
         return None
-    share = np.abs(vectors[:, 0]) / np.abs(vectors[:, 0]).max()
-    involved = [data.inputs[column] for column in np.flatnonzero(share > 0.05)]
+    weight = np.abs(vectors[:, 0]) / np.abs(vectors[:, 0]).max()
+    involved = [data.inputs[column] for column in np.flatnonzero(weight > 0.05)]
     return (
         f"Dependent inputs: {quote_some(involved)} add up to a constant, so that the effect of "
-        f"each cannot be told from the others'; leave one of them out."
+        f"each cannot be separated from the others'; leave one of them out."
     )

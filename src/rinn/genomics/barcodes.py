@@ -7,9 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rinn.data.cells import is_id_header
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, log_names
+from rinn.data.text import Lines, is_id_header
 from rinn.errors import InputError
 
 _TCGA = re.compile(

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, log_names
+from rinn.data.text import Lines
 from rinn.errors import InputError, find_repeated, quote_some
 
 _DATES = (

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from rinn.config import NetSettings, Stream, Trial
-from rinn.data.problem import Problem, weigh_known
+from rinn.data.problem import Problem, weigh_observed
 from rinn.nets.curves import NO_CURVE, add_segment, read_curves
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.nets.training import (
@@ -187,7 +187,7 @@ class Trainer:
         self._data = jax.device_put(shared, device)
         adjustment = problem.adjustment
         offset = None if adjustment is None else adjustment.offset[self.splits]
-        weight = None if problem.known is None else _weigh(problem)
+        weight = None if problem.observed is None else _weigh(problem)
         self._beside = jax.device_put((offset, weight), device)
         self._held = jax.device_put(_hold(problem, self.splits), device)
         self._prepared: dict[int, jax.Array] = {}
@@ -398,7 +398,7 @@ def _hold(problem: Problem, splits: Sequence[int]) -> Held:
         own = problem.adjustment.offset[splits]  # [split, output, sample]
         parts = [values[:, places] for values, places in zip(own, rows, strict=True)]
         offset = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1, 3))
-    weight = None if problem.known is None else take(_weigh(problem))
+    weight = None if problem.observed is None else take(_weigh(problem))
     return Held(take(problem.x), take(problem.y), share, offset, weight)
 
 
@@ -406,5 +406,5 @@ def _weigh(problem: Problem) -> np.ndarray:
     """What each known output of a sample counts beside the others outside the test set."""
     weight = np.zeros(problem.y.shape, np.float32)
     seen = np.sort(problem.seen)
-    weight[:, seen] = weigh_known(problem, seen)
+    weight[:, seen] = weigh_observed(problem, seen)
     return weight

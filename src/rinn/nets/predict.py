@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.data.likelihoods import BINARY, Likelihood
-from rinn.data.problem import Problem, add_offset, weigh_known
+from rinn.data.problem import Problem, add_offset, weigh_observed
 from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.cohorts import TrainedNet
 from rinn.nets.maps import NetMaps, map_net
@@ -101,7 +101,7 @@ def score_predictions(
 ) -> TestScores:
     """Measure predictions of the test samples, each in the networks' units; see `score_test`."""
     y = problem.y[:, problem.test].astype(np.float64)
-    weight = weigh_known(problem, problem.test)
+    weight = weigh_observed(problem, problem.test)
     binary = problem.likelihood.find(BINARY)
     errors, areas = [], []
     for raw in predicted:
@@ -120,7 +120,7 @@ def find_test_losses(
 ) -> Float[np.ndarray, "net sample"]:
     """The loss of each network for each test sample, in the networks' units."""
     x, y = problem.x[:, problem.test], problem.y[:, problem.test].astype(np.float64)
-    weight = weigh_known(problem, problem.test)
+    weight = weigh_observed(problem, problem.test)
     losses = []
     for net in nets:
         each = problem.likelihood.measure(_predict_test(net, problem, x), y)  # [output, sample]
@@ -146,8 +146,8 @@ def _auroc(
     from sklearn.metrics import roc_auc_score  # late: long to load, and for 0/1 outputs only
 
     known = np.ones(y.shape, bool)
-    if problem.known is not None:
-        known = problem.known[binary][:, problem.test]
+    if problem.observed is not None:
+        known = problem.observed[binary][:, problem.test]
     areas = []
     for value, guess, rows in zip(y, raw, known, strict=True):
         is_one = value[rows] > 0  # whatever its scale, a 1 lies above its mean

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from rinn.data.problem import Problem, add_offset, weigh_known
+from rinn.data.problem import Problem, add_offset, weigh_observed
 from rinn.refit.model import GraphModel, Values, rescale, run_changed, run_model, stack_parents
 
 
@@ -63,7 +63,7 @@ def find_losses(
     """The loss of each of some samples, a mean over the outputs."""
     y = problem.y[:, rows].astype(np.float64)
     each = problem.likelihood.measure(add_offset(problem, split, rows, predicted), y)
-    return np.mean(each * weigh_known(problem, rows), axis=0)
+    return np.mean(each * weigh_observed(problem, rows), axis=0)
 
 
 def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, ...]:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from rinn.config import Stream
 from rinn.data.likelihoods import Units
-from rinn.data.problem import Problem, weigh_known
+from rinn.data.problem import Problem, weigh_observed
 from rinn.nets.training import measure_losses
 from rinn.refit.model import BENDS, GraphModel, rescale, standardise
 from rinn.refit.packing import Sources, Weights, lay_out, pack, unpack
@@ -50,10 +50,10 @@ def refit_models(
         left = list(problem.y - problem.adjustment.expected)  # [split][output, sample]
         offset = problem.adjustment.offset
     weight = None
-    if problem.known is not None:
+    if problem.observed is not None:
         everything = np.arange(problem.y.shape[1])
-        weight = np.asarray(weigh_known(problem, everything), np.float32)
-        left = [values * problem.known for values in left]
+        weight = np.asarray(weigh_observed(problem, everything), np.float32)
+        left = [values * problem.observed for values in left]
     starts = []
     for s, split in enumerate(problem.splits):
         seen = x[:, split.train]

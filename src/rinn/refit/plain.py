@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.data.adjustment import fit_adjustment
-from rinn.data.problem import Problem, is_large, weigh_known
+from rinn.data.problem import Problem, is_large, weigh_observed
 from rinn.refit.refit import Comparison, Refit, compare_losses
 
 # Standard errors: of linear data a regression has the right form, while a graph's network with all
@@ -46,8 +46,8 @@ def _find_losses(
 ) -> Float[np.ndarray, "split sample"]:
     """The loss of each test sample by a regression on these columns in each split."""
     trains = [split.train for split in problem.splits]
-    found = fit_adjustment(columns, problem.y, problem.likelihood, trains, problem.known)
+    found = fit_adjustment(columns, problem.y, problem.likelihood, trains, problem.observed)
     y = problem.y[:, problem.test].astype(np.float64)
     raw = found.offset[:, :, problem.test].astype(np.float64)  # [split, output, sample]
     each = np.stack([problem.likelihood.measure(own, y) for own in raw])
-    return np.asarray((each * weigh_known(problem, problem.test)).mean(axis=1))
+    return np.asarray((each * weigh_observed(problem, problem.test)).mean(axis=1))

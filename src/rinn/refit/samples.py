@@ -11,8 +11,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from rinn.data.coding import Coding, encode_covariates
-from rinn.data.covariates import CovariateTable, load_covariates, make_covariates
+from rinn.data.covariates import (
+    Coding,
+    CovariateTable,
+    encode_covariates,
+    load_covariates,
+    make_covariates,
+)
 from rinn.data.likelihoods import Likelihood
 from rinn.data.scaling import Standardizer
 from rinn.data.tables import Table, load_table, make_table

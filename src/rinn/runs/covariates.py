@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.adjustment import fit_covariates
-from rinn.data.coding import Covariates
+from rinn.data.covariates import Covariates
 from rinn.errors import quote_some
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tabulate_covariates(
 ) -> pd.DataFrame:
     """List what each covariate alone does to each output, fitted outside the test set."""
     rows = np.sort(problem.seen)
-    known = None if problem.known is None else problem.known[:, rows].T
+    known = None if problem.observed is None else problem.observed[:, rows].T
     numbers = covariates.take(rows).numbers
     model = fit_covariates(numbers, problem.y[:, rows].T, problem.likelihood, known)
     scale, centre = problem.likelihood.link.std, problem.likelihood.link.mean
@@ -67,7 +67,7 @@ def _find_share(problem: Problem) -> float:
     left = whole = 0.0
     for split, offset in zip(problem.splits, problem.adjustment.offset, strict=True):
         nothing = np.zeros((len(split.train), 0))
-        known = None if problem.known is None else problem.known[:, split.train].T
+        known = None if problem.observed is None else problem.observed[:, split.train].T
         plain = fit_covariates(nothing, problem.y[:, split.train].T, problem.likelihood, known)
         mean = np.broadcast_to(plain.coefficients.T, (len(problem.y), len(split.validation)))
         left += _sum_losses(problem, split.validation, offset[:, split.validation])
@@ -78,4 +78,4 @@ def _find_share(problem: Problem) -> float:
 def _sum_losses(problem: Problem, rows: np.ndarray, raw: np.ndarray) -> float:
     y = problem.y[:, rows].astype(np.float64)
     each = problem.likelihood.measure(raw.astype(np.float64), y)
-    return float(each.sum() if problem.known is None else each[problem.known[:, rows]].sum())
+    return float(each.sum() if problem.observed is None else each[problem.observed[:, rows]].sum())

@@ -75,7 +75,7 @@ _MANIFEST: dict[str, Any] = {
         "outputs?": [str],
         "dropped?": [{"table": str, "name": str, "reason": str}],
     },
-    "cautions?": [str],
+    "warnings?": [str],
     "effects?": {"source": str, "sentence": str},
     "fit?": _SENTENCE | {"chi2": float, "df": int, "p": float},
     "networks?": {"trained?": int, "sets?": int, "kept?": [int], "nearest?": [int]},

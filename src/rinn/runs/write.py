@@ -17,11 +17,11 @@ import networkx as nx
 
 from rinn.config import RunSettings, Trial
 from rinn.data.align import fingerprint
-from rinn.data.kinds import tell_outputs
+from rinn.data.kinds import describe_outputs
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import MANY_INPUTS
 from rinn.data.records import Data
-from rinn.data.warnings import find_cautions
+from rinn.data.warnings import find_warnings
 from rinn.graphs.basics import collapse
 from rinn.graphs.files import edges_table, write_graph
 from rinn.nets.curves import CURVES, tabulate_curves
@@ -171,7 +171,7 @@ def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
         manifest
         | {
             "status": "complete",
-            "cautions": [*find_cautions(fit.data, fit.networks), *fit.output_causes],
+            "warnings": [*find_warnings(fit.data, fit.networks), *fit.output_causes],
             "networks": {
                 "trained": len(fit.nets),
                 "sets": len({net.trial.setting for net in fit.nets}),
@@ -241,7 +241,7 @@ def _drop_frequencies(graph: nx.DiGraph) -> nx.DiGraph:
 def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[str, Any]:
     """What stands beside the graph; returns what the manifest says of it."""
     told: dict[str, Any] = {}
-    if outputs := tell_outputs(fit.problem):
+    if outputs := describe_outputs(fit.problem):
         told["outputs"] = outputs
     if fit.problem.adjustment and fit.data.covariates:
         table = tabulate_covariates(fit.problem, fit.data.covariates, fit.data.outputs)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from rinn.config import check_count
 from rinn.data.align import pair_tables
-from rinn.data.cells import is_id_header
 from rinn.data.tables import Table, load_table, make_table
+from rinn.data.text import is_id_header
 from rinn.errors import InputError, quote, quote_some
 from rinn.simulate.samples import Tumours
 

@@ -148,7 +148,7 @@ def find_needless(problem: Problem, settings: RunSettings) -> str | None:
 
 def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
     x, y = (table[:, rows].T.astype(np.float64) for table in (problem.x, problem.y))
-    observed = None if problem.known is None else problem.known[:, rows].T
+    observed = None if problem.observed is None else problem.observed[:, rows].T
     x, y, covariates = _regress_out(problem, rows, x), _centre(y, observed), 0
     if problem.adjustment is not None:
         covariates = find_basis(problem.adjustment.design[:, rows]).shape[1]
@@ -203,7 +203,7 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         found = _predict(nets, split, problem, problem.x[:, held], held)
         truth = problem.y[:, held].T.astype(np.float64)
         spread = np.maximum(fitted.y.std(axis=0), 1e-9)
-        known = 1.0 if problem.known is None else problem.known[:, held].T
+        known = 1.0 if problem.observed is None else problem.observed[:, held].T
         plain = ((validation.y - validation.x @ slopes) / spread) ** 2
         own = truth - found
         own = ((own - own.mean(axis=0)) / spread) ** 2

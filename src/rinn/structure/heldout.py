@@ -124,8 +124,8 @@ class HeldOutTest:
             without = problem.likelihood.expect(add_offset(problem, split, rows, raw - own))
             residual = problem.y[:, rows] - without
             known = np.ones(residual.shape, bool)
-            if problem.known is not None:
-                known = problem.known[:, rows]
+            if problem.observed is not None:
+                known = problem.observed[:, rows]
             # A wrong intercept is no effect: without carriers among these samples there is none.
             own, residual = _centre(own, known), _centre(residual, known)
             count = np.maximum(known.sum(axis=1, keepdims=True), 1)

@@ -147,8 +147,8 @@ def make_set_test(problem: Problem) -> SetTest:
     x, y = (table[:, rows].astype(np.float64) for table in (problem.x, problem.y))
     if problem.adjustment is not None:
         y = y - problem.adjustment.expected.mean(axis=0)[:, rows]
-        if problem.known is not None:
-            y = y * problem.known[:, rows]
+        if problem.observed is not None:
+            y = y * problem.observed[:, rows]
         x = x - x.mean(axis=1, keepdims=True)
         x = x - project(problem.adjustment.design[:, rows], x)
     return SetTest(x, y)

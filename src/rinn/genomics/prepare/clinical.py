@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import itertools
 import os
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import is_id_header, parse_cell
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.data.text import MISSING, Lines, is_id_header, parse_cell, read_records
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.genomics.barcodes import parse_barcode
 
 UNKNOWN = "unknown"
-_MISSING = frozenset(
-    {"", "na", "n/a", "nan", "none", "null", "<na>", "[not available]", "[unknown]", "unknown"}
-    | {"[not applicable]", "[not evaluated]", "not available", "--", "'--"}
-)
+_MISSING = MISSING | {
+    "[not available]",
+    "[unknown]",
+    "unknown",
+    "[not applicable]",
+    "[not evaluated]",
+    "not available",
+    "--",
+    "'--",
+}
 
 
 def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog]:
@@ -37,8 +39,10 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
         {'TCGA-02-0001-01': {'tissue': 'brain', 'age': ''}}
     """
     lines = Lines(path, "--clinical")
-    rows = _split(lines)
+    rows = read_records(lines, comments=True)
     header = [name.strip() for name in next(rows, [])]
+    if not header:
+        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
     while header and not header[-1]:
         header.pop()
     place = _find_ids(header, lines)
@@ -157,21 +161,3 @@ def _find_ids(header: list[str], lines: Lines) -> int:
         )
     sampled = [place for place in named if "patient" not in header[place].lower()]
     return (sampled or named)[0]
-
-
-def _split(lines: Lines) -> Iterator[list[str]]:
-    """Split at tabs or commas, whichever the first line that is no comment shows."""
-    rows = (line for line in lines if line.strip() and not line.startswith("#"))
-    first = next(rows, None)
-    if first is None:
-        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
-    if "\t" in first:
-        for line in itertools.chain([first], rows):
-            yield [cell.strip().strip('"') for cell in line.split("\t")]
-        return
-    try:
-        yield from csv.reader(itertools.chain([first], rows))
-    except csv.Error as error:
-        raise lines.reject(
-            "be a table", f"cannot be split ({error})", "look for a quote that is not closed"
-        ) from error

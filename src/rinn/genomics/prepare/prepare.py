@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from rinn.data.align import MIN_SAMPLES
-from rinn.data.cells import check_names
 from rinn.data.log import LogEntry, ReadLog
+from rinn.data.text import check_names
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import find_alterations
 from rinn.genomics.prepare.clinical import make_covariates

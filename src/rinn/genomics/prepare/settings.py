@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rinn.config import MOST
-from rinn.data.lines import Lines
+from rinn.data.text import Lines
 from rinn.errors import InputError, suggest
 from rinn.genomics.readers.gct import GCT_VERSIONS
 from rinn.genomics.readers.gistic import is_gistic

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote, suggest
 from rinn.genomics.barcodes import load_samples
 from rinn.genomics.readers.cbioportal_study import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rinn.data.lines import Lines
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.readers.matrices import split_header

@@ -9,8 +9,8 @@ from typing import Literal
 
 import pandas as pd
 
-from rinn.data.lines import Lines
 from rinn.data.log import ReadLog
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote, suggest
 from rinn.genomics.readers.matrices import (
     GeneTable,

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from rinn.data.lines import Lines
 from rinn.data.log import ReadLog
+from rinn.data.text import Lines
 from rinn.errors import quote_some
 from rinn.genomics.readers.matrices import (
     GeneTable,

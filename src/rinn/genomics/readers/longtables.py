@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rinn.data.cells import parse_cell
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry
+from rinn.data.text import Lines, parse_cell
 from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.readers.matrices import LARGEST, Matrix, split_header
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from typing import Literal
 
-from rinn.data.lines import Lines
+from rinn.data.text import Lines
 from rinn.genomics.readers.matrices import GeneTable
 from rinn.genomics.readers.mutations import ClassList, Rules, Sequenced, read_mutations
 from rinn.genomics.symbols import SymbolRules

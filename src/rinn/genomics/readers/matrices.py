@@ -10,10 +10,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from rinn.data.cells import parse_cell
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog
 from rinn.data.scaling import LARGEST
+from rinn.data.text import Lines, parse_cell
 from rinn.errors import InputError, quote, suggest
 from rinn.genomics.barcodes import choose_aliquots, note_shortened
 from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.barcodes import choose_aliquots, load_samples, note_shortened, parse_barcode
 from rinn.genomics.readers.longtables import LongTable, index_names

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from rinn.data.cells import Cells, parse_cell
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.data.scaling import LARGEST
-from rinn.data.tables import read_cells
-from rinn.data.text import find_separator
+from rinn.data.tables import TEXT_SUFFIXES, read_cells
+from rinn.data.text import Cells, Lines, parse_cell, read_name, read_records
 from rinn.errors import InputError, quote, quote_some
-from rinn.files import unguard_formula
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
     SCALES,
@@ -33,7 +29,6 @@ from rinn.genomics.readers.matrices import (
 from rinn.genomics.symbols import SymbolRules, check_unique
 
 _NO_MUTATION = frozenset({"0", "0.0", "wt", "false"})
-_SUFFIXES = (".csv", ".tsv", ".txt")
 
 
 def load_table(
@@ -103,10 +98,10 @@ def are_samples_above(path: Path, known: Collection[str]) -> bool:
         >>> are_samples_above(path, ["s1", "s2"]), are_samples_above(path, ["s3"])
         (True, False)
     """
-    if not path.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+    if not path.name.lower().removesuffix(".gz").endswith(TEXT_SUFFIXES):
         return False
     ids = {name for each in known for name in (each, parse_barcode(each).patient)}
-    header = [parse_barcode(name.strip()) for name in next(_split_records(Lines(path, "table")))]
+    header = [parse_barcode(name.strip()) for name in next(read_records(Lines(path, "table")), [])]
     found = [
         each.patient.startswith("TCGA-") or not ids.isdisjoint((each.sample, each.patient))
         for each in header[1:]
@@ -118,16 +113,18 @@ def _read_some(
     path: Path, columns: Collection[str] | None, suffix: str | None, text: str
 ) -> tuple[Cells, list[LogEntry]]:
     """Read some columns of a delimited text, line by line."""
-    if not path.name.lower().removesuffix(".gz").endswith(_SUFFIXES):
+    if not path.name.lower().removesuffix(".gz").endswith(TEXT_SUFFIXES):
         raise InputError(
-            f"table ({path}) must end in {', '.join(_SUFFIXES)} (or with .gz) where only some "
+            f"table ({path}) must end in {', '.join(TEXT_SUFFIXES)} (or with .gz) where only some "
             f"columns are read, but is called {quote(path.name)}; save it as .csv"
         )
     if text not in ("refuse", "drop"):
         raise InputError(f"text must be 'refuse' or 'drop', got {text!r}")
     lines = Lines(path, "table")
-    records = _split_records(lines)
-    header = [unguard_formula(name.strip()) for name in next(records, [])]
+    records = read_records(lines)
+    header = list(map(read_name, next(records, [])))
+    if not header:
+        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
     places = _choose(header, columns, suffix, lines)
     ids: list[str] = []
     parsed: dict[int, list[float | None]] = {place: [] for place in places}
@@ -136,7 +133,7 @@ def _read_some(
             raise lines.reject(
                 f"have {len(header)} fields in each line", f"has {len(record)}", "mend that line"
             )
-        ids.append(unguard_formula(record[0].strip()))
+        ids.append(read_name(record[0]))
         for place in places:
             cell = record[place].strip()
             parsed[place].append(_read_change(cell) if suffix else parse_cell(cell))
@@ -186,25 +183,3 @@ def _read_change(cell: str) -> float:
     if number is not None and np.isnan(number):
         return float("nan")
     return 0.0 if cell.lower() in _NO_MUTATION else 1.0
-
-
-def _split_records(lines: Lines) -> Iterator[list[str]]:
-    """Split the lines at the separator of the first one; quotes may hold separators."""
-    rows = iter(lines)
-    first = next(rows, None)
-    if first is None:
-        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
-
-    def all_rows() -> Iterator[str]:
-        yield f"{first}\n"
-        for line in rows:
-            yield f"{line}\n"
-
-    try:
-        for record in csv.reader(all_rows(), delimiter=find_separator(first)):
-            if record:
-                yield record
-    except csv.Error as error:
-        raise lines.reject(
-            "be a table", f"cannot be split ({error})", "look for a quote that is not closed"
-        ) from error

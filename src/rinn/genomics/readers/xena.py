@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection
 from typing import Literal
 
-from rinn.data.lines import Lines
 from rinn.data.log import LogEntry, ReadLog
+from rinn.data.text import Lines
 from rinn.errors import quote
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 from collections.abc import Sequence
@@ -15,17 +14,22 @@ import pandas as pd
 from scipy import sparse
 
 from rinn.data.align import MIN_SAMPLES, pair_tables
-from rinn.data.cells import check_names, is_id_header
 from rinn.data.records import Dropped
-from rinn.data.tables import Table, load_table, make_table
+from rinn.data.tables import (
+    TEXT_SUFFIXES,
+    Table,
+    load_table,
+    make_table,
+    read_content,
+    read_text_frame,
+)
+from rinn.data.text import MISSING, check_names, is_id_header
 from rinn.errors import InputError, find_repeated, quote, quote_some
-from rinn.files import read_file, unguard_formula, unpack_gzip, within_memory
+from rinn.files import within_memory
 
 OTHER = "A0"
 
 COLUMN = "tissue"
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
-MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "<na>"})
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,7 @@ def _pair(x: _Bits, y: _Bits, labels: Labels | None, least: int) -> Events:
             f"X must not have a column {OTHER!r}, which stands for all causes that are not "
             f"measured, but it has; rename it"
         )
-    matched = pair_tables(x.rows, y.rows, least=max(2, least), as_is=True)
+    matched = pair_tables(x.rows, y.rows, min_samples=max(2, least), as_is=True)
     x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
     samples, dropped = matched.samples, matched.dropped
     tissues = None
@@ -234,51 +238,23 @@ def load_labels(path: str | os.PathLike[str], column: str = COLUMN) -> Labels:
         Labels(words=('lung', 'skin'), samples=('a', 'b'))
     """
     path = Path(path)
-    frame = _read_frame(path)
-    names = [unguard_formula(str(name).strip()) for name in frame.columns]
+    source = f"the table of labels ({path})"
+    with within_memory(source):
+        frame = read_text_frame(*read_content(path, source, TEXT_SUFFIXES), source)
+    names = list(frame.columns)
     samples = None
     if len(names) > 1 and is_id_header(names[0]):
-        samples = tuple(unguard_formula(text.strip()) for text in frame.iloc[:, 0])
+        samples = tuple(frame.iloc[:, 0])
         names, frame = names[1:], frame.iloc[:, 1:]
     if column not in names and len(names) != 1:
         raise InputError(
             f"{path} must have a column {quote(column)}, but it has {quote_some(names)}; rename one"
         )
     place = names.index(column) if column in names else 0
-    words = tuple(unguard_formula(text.strip()) for text in frame.iloc[:, place])
+    words = tuple(frame.iloc[:, place])
     check_names(words, str(path), "label")
     _check_labels(words, samples, path)
     return Labels(words, samples)
-
-
-def _read_frame(path: Path) -> pd.DataFrame:
-    """Read all cells as text."""
-    name = path.name.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
-    if suffix not in SEPARATORS:
-        raise InputError(
-            f"the table of labels must be a file that ends in one of {', '.join(SEPARATORS)} (also "
-            f"with .gz), but it is called {quote(path.name)}; save it as .csv"
-        )
-    source = f"the table of labels ({path})"
-    with within_memory(source):
-        content = read_file(path, source)
-        content = unpack_gzip(content, source) if name.endswith(".gz") else content
-        try:
-            return pd.read_csv(
-                io.BytesIO(content),
-                sep=SEPARATORS[suffix],
-                dtype=str,
-                keep_default_na=False,
-                encoding="utf-8-sig",
-                index_col=False,
-            )
-        except (ValueError, pd.errors.ParserWarning) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"{source} must be text in UTF-8 with a header, but it cannot be read ({reason}); "
-                f"check the file"
-            ) from error
 
 
 def _check_labels(words: tuple[str, ...], samples: tuple[str, ...] | None, path: Path) -> None:

@@ -21,7 +21,7 @@ def say_title(contents: Contents) -> str:
 
 def say_answer(contents: Contents) -> Markup:
     """Say the result in three sentences, and what to be careful with."""
-    cautions = contents.manifest.get("cautions", ())
+    cautions = contents.manifest.get("warnings", ())
     careful = [paragraph(sentence, class_="careful") for sentence in cautions]
     sentences = (paragraph(sentence) for sentence in answer_info(contents))
     return element("div", *sentences, *careful, class_="lead")

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from rinn.data.lines import Lines
+from rinn.data.text import Lines
 from rinn.errors import InputError, quote
 
 EXTENDED = "PARTICIPANT_A"  # the first column of the extended form

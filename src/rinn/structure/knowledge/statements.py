@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import math
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rinn.data.lines import Lines
+from rinn.data.text import Lines, read_records
 from rinn.errors import InputError, quote, suggest
 from rinn.files import check_file
 
@@ -80,15 +79,13 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
 
 def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     lines = Lines(path, "--prior")
-    texts = (line for line in lines if line.strip() and not line.lstrip().startswith("#"))
-    top = next(texts, None)
+    records = read_records(lines, comments=True)
+    top = next(records, None)
     if top is None:
         return
-    separator = max("\t,;", key=top.count)
-    names = [name.strip().lower() for name in _split(top, separator, lines)]
+    names = [name.strip().lower() for name in top]
     _check_header(names, lines)
-    for line in texts:
-        fields = _split(line, separator, lines)
+    for fields in records:
         if len(fields) > len(names):
             raise lines.reject(
                 f"have {len(names)} fields on each line, as its first line has",
@@ -96,14 +93,6 @@ def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 "put quotes around names that hold the separator",
             )
         yield f"line {lines.number}", dict(zip(names, map(str.strip, fields), strict=False))
-
-
-def _split(line: str, separator: str, lines: Lines) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True))
-    except csv.Error as error:
-        must = "have statements on lines of their own"
-        raise lines.reject(must, f"cannot be split ({error})", "check its quotes") from None
 
 
 def _check_header(names: list[str], lines: Lines) -> None:
