@@ -145,7 +145,7 @@ def literal_cutoffs(tops, sgas, significance):
     return cutoffs
 
 
-def literal_calls(tops, a, cutoffs, min_degs, min_tumours, min_rate, min_share):
+def literal_calls(tops, a, cutoffs, min_degs, min_tumours, min_rate, min_target_rate):
     """From {(tumour, DEG): (SGA, posterior)}: calls by tumour, drivers overall, their targets."""
     links = {key: sga for key, (sga, posterior) in tops.items() if posterior >= cutoffs[sga]}
     calls = set()
@@ -161,6 +161,6 @@ def literal_calls(tops, a, cutoffs, min_degs, min_tumours, min_rate, min_share):
             continue
         drivers.add(h)
         for i in {i for _, i in links}:
-            if sum(links.get((t, i)) == h for t in called) / len(called) >= min_share:
+            if sum(links.get((t, i)) == h for t in called) / len(called) >= min_target_rate:
                 targets.add((h, i))
     return calls, drivers, targets

@@ -1,10 +1,11 @@
-"""Settings of one network and of a whole run, with their checks: the only place of defaults."""
+"""Settings of networks and runs with their defaults, the checks of values, and random streams."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, unique
 from numbers import Integral, Real
@@ -13,27 +14,22 @@ from typing import Any
 from rinn.errors import InputError, suggest
 
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softplus")
-OPTIMISERS = ("adam", "rmsprop", "sgd")
-INITIALISERS = ("xavier", "he", "normal")
 LOSSES = ("auto", "bce", "mse", "poisson")
-BUDGETS = ("default", "paper")
 DEVICES = ("auto", "cpu", "gpu")
-KINDS = ("redundant", "plain", "belief")
-LEGAL = ("even", "uneven")
 
-TEST_SHARE = 0.10
-VALIDATION_SHARE = 0.15
+TEST_FRACTION = 0.10
+VALIDATION_FRACTION = 0.15
 SPLITS = 2
 KEPT = 20  # networks that the graph is read from
 MIN_NETWORKS = 8  # with fewer no edge is reported
 FEW_NETWORKS = 16  # with fewer edges are lost or wrong on the paper's data 1-4
 NEAREST = 10  # networks of the paper's protocol
-EFFECTS = ("auto", "network", "regression", "corrected")
-SELECTIONS = ("accurate", "paper")
-MOST = 2**32 - 1  # of every whole number; a seed of NumPy or scikit-learn is no larger
+MAX_INTEGER = 2**32 - 1  # a seed of NumPy or scikit-learn is no larger
 MAX_TRIALS, MAX_EPOCHS, MAX_ROUNDS = 100_000, 10_000_000, 10_000
-
 MAX_SAMPLES = 1_000_000
+PRIOR_WEIGHT = 1.0  # of gene sets and networks, in log odds
+NETWORK_STEPS = 3
+TINY = 1e-12  # the smallest rate that is not zero
 
 
 @unique
@@ -62,8 +58,139 @@ class Stream(IntEnum):
     DBN_BATCHES = 67
 
 
+def check_integer(name: str, value: Any, minimum: int = 1, maximum: int = MAX_INTEGER) -> int:
+    """Return a whole number within the limits."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or not minimum <= value <= maximum:
+        if maximum == MAX_INTEGER and not (is_integer and value > maximum):
+            limits, choice = f"of at least {minimum}", f"{minimum} or more"
+        else:
+            limits, choice = f"from {minimum} to {maximum}", f"{minimum} to {maximum}"
+        raise InputError(
+            f"{name} must be a whole number {limits}, got {value!r:.80}; choose {choice}"
+        )
+    return int(value)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    minimum: float = 0.0,
+    maximum: float = math.inf,
+    *,
+    above: bool = False,
+    below: bool = False,
+    example: float = 0.1,
+) -> float:
+    """Return a finite number within the limits; `above` and `below` exclude the limits."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    is_inside = is_number and (minimum < value if above else minimum <= value)
+    if not is_inside or not (value < maximum if below else value <= maximum):
+        limits = f"above {minimum:g}" if above else f"of at least {minimum:g}"
+        if maximum < math.inf:
+            limits += f" and below {maximum:g}" if below else f" and at most {maximum:g}"
+        raise InputError(
+            f"{name} must be a number {limits}, got {value!r:.80}; choose for example {example:g}"
+        )
+    return float(value)
+
+
+def check_range(
+    name: str, value: Any, *, above: bool = False, maximum: float = math.inf
+) -> tuple[float, float]:
+    """Return (low, high) with 0 <= low, or 0 < low where `above`, and low <= high <= maximum."""
+    pair = tuple(value) if isinstance(value, tuple | list) else ()
+    fits = len(pair) == 2 and all(isinstance(end, Real) and math.isfinite(end) for end in pair)
+    if not fits or not 0 <= pair[0] <= pair[1] <= maximum or (above and pair[0] == 0):
+        sign, end = "<" if above else "<=", f" <= {maximum:g}" if maximum < math.inf else ""
+        raise InputError(
+            f"{name} must be two numbers (low, high) with 0 {sign} low <= high{end}, got "
+            f"{value!r:.80}; choose for example {(0.3, 0.7) if end else (0.5, 1.5)}"
+        )
+    return float(pair[0]), float(pair[1])
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of the choices."""
+    listed = list(choices)
+    if value not in listed:
+        hint = suggest(str(value), listed, listed=False) or "; choose one of them"
+        raise InputError(f"{name} must be one of {', '.join(listed)}, got {value!r:.80}{hint}")
+    return str(value)
+
+
+def check_choices(name: str, value: Any, choices: Iterable[str]) -> tuple[str, ...]:
+    """Return one or more of the choices as a tuple."""
+    chosen, listed = (value,) if isinstance(value, str) else tuple(value), list(choices)
+    if not chosen:
+        raise InputError(
+            f"{name} must name at least one of {', '.join(listed)}, got {value!r}; add one"
+        )
+    return tuple(check_choice(name, one, listed) for one in chosen)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r:.80}; choose one of them")
+    return value
+
+
+def check_device(name: str) -> None:
+    """Raise InputError unless `name` names a device."""
+    check_choice("device", name, DEVICES)
+
+
+def setting(default: Any, about: str = "", **limits: Any) -> Any:
+    """A field of settings: its default, its help on the command line and in Python, its limits.
+
+    `limits` are `choices`, or the arguments of `check_integer` or `check_number`. A field without
+    help is no option of the command.
+    """
+    metadata = {"limits": limits} | ({"help": about} if about else {})
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Settings:
+    """Records whose fields are made by `setting`: checked when made, and documented by their help.
+
+    None is allowed where it is the default. Numbers of NumPy become those of Python.
+    """
+
+    def __init_subclass__(cls) -> None:
+        fields = ((name, getattr(value, "metadata", {})) for name, value in vars(cls).items())
+        listed = [f"    {name}: {about['help']}" for name, about in fields if "help" in about]
+        if listed:
+            doc = inspect.cleandoc(cls.__doc__ or "")
+            cls.__doc__ = "\n".join([doc, "", "Attributes:", *listed])
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value is not None or field.default is not None:
+                object.__setattr__(self, field.name, _check_field(field, value))
+
+    def to_json(self) -> dict[str, Any]:
+        """Every setting by name."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload]
+
+
+def _check_field(field: dataclasses.Field[Any], value: Any) -> Any:
+    limits, kind = field.metadata.get("limits", {}), str(field.type).removesuffix(" | None")
+    if "choices" in limits:
+        return check_choice(field.name, value, limits["choices"])
+    if kind == "bool":
+        return check_flag(field.name, value)
+    if kind == "int":
+        return check_integer(field.name, value, **limits)
+    if kind == "float":
+        number = check_number(field.name, value, **limits)
+        return value if isinstance(value, int) else number
+    return value
+
+
 @dataclass(frozen=True)
-class NetSettings:
+class NetSettings(Settings):
     """What one network is and how it is trained by gradient descent.
 
     `kind` says what its layers read: every hidden layer the inputs again (redundant), the layer
@@ -78,44 +205,32 @@ class NetSettings:
     `cooling` of what it was. Patience counts from there.
     """
 
-    kind: str = "redundant"
-    width: int = 12
-    layers: int = 8
+    kind: str = setting("redundant", choices=("redundant", "plain", "belief"))
+    width: int = setting(12, minimum=1)
+    layers: int = setting(8, minimum=1)
     sizes: tuple[int, ...] = ()
-    pretraining: int = 0
-    activation: str = "relu"
-    initialiser: str = "he"
-    optimiser: str = "adam"
-    learning_rate: float = 1e-2
-    l1: float = 1e-3
-    l2: float = 0.0
-    knee: float = 0.0
-    cooling: float = 1.0
-    batch_size: int = 128
-    epochs: int = 300
-    patience: int = 50
-    tolerance: float = 0.99995
-    seed: int = 0
+    pretraining: int = setting(0, minimum=0)
+    activation: str = setting("relu", choices=ACTIVATIONS)
+    initialiser: str = setting("he", choices=("xavier", "he", "normal"))
+    optimiser: str = setting("adam", choices=("adam", "rmsprop", "sgd"))
+    learning_rate: float = setting(1e-2, minimum=TINY)
+    l1: float = setting(1e-3, minimum=0)
+    l2: float = setting(0.0, minimum=0)
+    knee: float = setting(0.0, minimum=0)
+    cooling: float = setting(1.0, minimum=TINY, maximum=1)
+    batch_size: int = setting(128, minimum=1)
+    epochs: int = setting(300, minimum=1)
+    patience: int = setting(50, minimum=1)
+    tolerance: float = setting(0.99995, minimum=TINY, maximum=1, example=0.9999)
+    seed: int = setting(0, minimum=0)
 
     def __post_init__(self) -> None:
-        _check_choice("kind", self.kind, KINDS)
-        _check_choice("activation", self.activation, ACTIVATIONS)
-        _check_choice("initialiser", self.initialiser, INITIALISERS)
-        _check_choice("optimiser", self.optimiser, OPTIMISERS)
-        for name in ("width", "layers", "batch_size", "epochs", "patience"):
-            check_number(name, getattr(self, name), 1)
-        for name in ("seed", "pretraining"):
-            check_number(name, getattr(self, name), 0)
+        super().__post_init__()
         if self.sizes and (len(self.sizes), max(self.sizes)) != (self.layers, self.width):
             raise InputError(
                 f"sizes must name the nodes of {self.layers} layers, {self.width} in the widest, "
                 f"got {list(self.sizes)!r}"
             )
-        for name in ("l1", "l2", "knee"):
-            _check_rate(name, getattr(self, name), 0.0)
-        _check_rate("cooling", self.cooling, 1e-12, 1.0)
-        _check_rate("learning_rate", self.learning_rate, 1e-12)
-        _check_rate("tolerance", self.tolerance, 1e-12, 1.0)
 
     @property
     def settles_at(self) -> int:
@@ -129,35 +244,24 @@ class NetSettings:
 
 
 @dataclass(frozen=True)
-class EvolutionSettings:
+class EvolutionSettings(Settings):
     """What one population of redundant-input networks is and how it evolves.
 
     `legal` names the list of values that weights may take (`evolution/genes.py`); `epochs` counts
     generations; fitness is measured on the first `rows` training samples.
     """
 
-    width: int = 8
-    layers: int = 8
-    activation: str = "relu"
-    population: int = 201
-    elite_ratio: float = 0.2
-    mutation_rate: float = 0.002
-    l1: float = 10.0
-    legal: str = "even"
-    rows: int = 800
-    epochs: int = 7001
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _check_choice("activation", self.activation, ACTIVATIONS)
-        _check_choice("legal", self.legal, LEGAL)
-        for name in ("width", "layers", "rows", "epochs"):
-            check_number(name, getattr(self, name), 1)
-        check_number("population", self.population, 2)
-        check_number("seed", self.seed, 0)
-        for name in ("elite_ratio", "mutation_rate"):
-            _check_rate(name, getattr(self, name), 0.0, 1.0)
-        _check_rate("l1", self.l1, 0.0)
+    width: int = setting(8, minimum=1)
+    layers: int = setting(8, minimum=1)
+    activation: str = setting("relu", choices=ACTIVATIONS)
+    population: int = setting(201, minimum=2)
+    elite_ratio: float = setting(0.2, maximum=1)
+    mutation_rate: float = setting(0.002, maximum=1)
+    l1: float = setting(10.0, minimum=0)
+    legal: str = setting("even", choices=("even", "uneven"))
+    rows: int = setting(800, minimum=1)
+    epochs: int = setting(7001, minimum=1)
+    seed: int = setting(0, minimum=0)
 
     @property
     def kind(self) -> str:
@@ -176,170 +280,91 @@ class Trial:
 
 
 def read_net(values: dict[str, Any]) -> NetSettings | EvolutionSettings:
-    """Make the settings of a trial from their values as they lie in a file."""
+    """Make the settings of a trial from their values in a file."""
     if "population" in values:
         return EvolutionSettings(**values)
     return NetSettings(**values | {"sizes": tuple(values.get("sizes", ()))})
 
 
 @dataclass(frozen=True)
-class RunSettings:
+class RunSettings(Settings):
     """Everything that decides the result of a run besides the data.
 
-    `trials` is the number of networks; None means as many as the budget has. `select` says which
-    of them the graph is read from: the `keep` that predict best (accurate), or the ten nearest to
-    the origin of loss and size, as in the paper. `null` counts the searches on permuted outputs
-    that say how much is chance. `effects` says what the graph is read from (`estimate_effects`),
-    `direct` whether inputs may act on outputs themselves, `effects_only` that the covariance of the
-    outputs plays no part, `output_edges` that outputs may act on outputs, `bootstraps` how many
-    resamples of the rows say how sure each edge is.
-    The two alphas are those of the strategy dm; None searches the published grid.
+    None takes the value of the budget (`trials`, `epochs`) or searches the published grid (the two
+    alphas). `keep` is the number of networks that the selection `accurate` keeps.
     """
 
-    strategy: str = "rinn"
-    budget: str = "default"
-    trials: int | None = None
-    epochs: int | None = None
-    seed: int = 0
-    loss: str = "auto"
-    keep: int = KEPT
-    select: str = "accurate"
-    null: int = 0
-    effects: str = "auto"
-    direct: bool = True
-    effects_only: bool = False
-    output_edges: bool = False
-    bootstraps: int = 50
-    alpha_pc: float | None = None
-    alpha_sober: float | None = None
-
-    def __post_init__(self) -> None:
-        _check_choice("budget", self.budget, BUDGETS)
-        _check_choice("loss", self.loss, LOSSES)
-        _check_choice("select", self.select, SELECTIONS)
-        _check_choice("effects", self.effects, EFFECTS)
-        for name in ("direct", "effects_only", "output_edges"):
-            _check_flag(name, getattr(self, name))
-        check_number("bootstraps", self.bootstraps, 0, MAX_ROUNDS)
-        check_number("seed", self.seed, 0)
-        check_number("keep", self.keep, 1)
-        check_number("null", self.null, 0, MAX_ROUNDS)
-        if self.trials is not None:
-            check_number("trials", self.trials, 2, MAX_TRIALS)
-        if self.epochs is not None:
-            check_number("epochs", self.epochs, 1, MAX_EPOCHS)
-        for name in ("alpha_pc", "alpha_sober"):
-            if getattr(self, name) is not None:
-                _check_rate(name, getattr(self, name), 0.0, 1.0)
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings as a plain dictionary, for the manifest."""
-        return dataclasses.asdict(self)
-
-
-def check_number(name: str, value: object, least: int, most: int = MOST) -> None:
-    """Raise InputError unless `value` is a whole number from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r:.80}")
-    if value > most:
-        raise InputError(f"{name} must be a whole number of at most {most}, got {value!r:.80}")
-
-
-def check_device(name: str) -> None:
-    """Raise InputError unless `name` is a device word."""
-    _check_choice("device", name, DEVICES)
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        hint = suggest(str(value), choices, listed=False)
-        raise InputError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}")
-
-
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise InputError(f"{name} must be True or False, got {value!r:.80}")
-
-
-def _check_rate(name: str, value: float, least: float, most: float = math.inf) -> None:
-    if not (isinstance(value, (int, float)) and math.isfinite(value) and least <= value <= most):
-        span = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-        raise InputError(f"{name} must be a number {span}, got {value!r}")
-
-
-def fill_parameters(
-    dataset: str, given: Mapping[str, Any], defaults: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Complete the given parameters with the defaults of a dataset.
-
-    Example:
-        >>> fill_parameters("or", {"noise": 0.2}, {"prevalence": 0.08, "noise": 0.1})
-        {'prevalence': 0.08, 'noise': 0.2}
-    """
-    for name in given:
-        if name not in defaults:
-            raise InputError(
-                f"{name!r} is not a parameter of the dataset {dataset!r}{suggest(name, defaults)}"
-            )
-    return {**defaults, **given}
-
-
-def check_count(name: str, value: Any, least: int = 1, most: int = MOST) -> int:
-    """Return a whole number that is not below the least allowed, nor above the most."""
-    is_count = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_count or not least <= value <= most:
-        raise InputError(
-            f"{name} must be a whole number of at least {least} and at most {most}, but "
-            f"{value!r:.80} was given; choose {least} to {most}"
-        )
-    return int(value)
-
-
-def check_share(name: str, value: Any, below: float = 1.0, closed: bool = True) -> float:
-    """Return a number between 0 and an upper end, which is allowed itself where `closed`."""
-    end = "at most" if closed else "below"
-    fits = _is_number(value) and 0 <= value <= below and (closed or value < below)
-    if not fits:
-        raise InputError(
-            f"{name} must be a number of at least 0 and {end} {below:g}, but {value!r} was given; "
-            "choose for example 0.1"
-        )
-    return float(value)
-
-
-def check_range(
-    name: str, value: Any, open_end: bool = False, most: float | None = None
-) -> tuple[float, float]:
-    """Return a range (low, high) of numbers from 0, or above it where `open_end`, up to `most`."""
-    pair = tuple(value) if isinstance(value, tuple | list) else ()
-    fits = len(pair) == 2 and all(_is_number(end) for end in pair) and 0 <= pair[0] <= pair[1]
-    if not fits or (open_end and pair[0] == 0) or (most is not None and pair[1] > most):
-        sign = "0 < low" if open_end else "0 <= low"
-        end, example = ("", "(0.5, 1.5)") if most is None else (f" <= {most:g}", "(0.3, 0.7)")
-        raise InputError(
-            f"{name} must be two numbers (low, high) with {sign} <= high{end}, but {value!r} was "
-            f"given; choose for example {example}"
-        )
-    return float(pair[0]), float(pair[1])
-
-
-def check_choices(name: str, value: Any, known: Iterable[str]) -> tuple[str, ...]:
-    """Return one or more of the known words as a tuple."""
-    words = (value,) if isinstance(value, str) else tuple(value)
-    choices = list(known)
-    if not words:
-        raise InputError(
-            f"{name} must name at least one of {', '.join(choices)}, but {value!r} was given; "
-            "add one"
-        )
-    for word in words:
-        if word not in choices:
-            raise InputError(
-                f"{name} must be chosen from the known words, but {word!r} was given"
-                f"{suggest(word, choices)}"
-            )
-    return words
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    strategy: str = setting("rinn", "How to look for the graph; the strategies are below.")
+    budget: str = setting(
+        "default",
+        "default (two cores, minutes) or paper (the paper's size, a GPU).",
+        choices=("default", "paper"),
+    )
+    trials: int | None = setting(
+        None,
+        "Networks to train, if any are needed. The default is the number of the budget.",
+        minimum=2,
+        maximum=MAX_TRIALS,
+    )
+    epochs: int | None = setting(
+        None,
+        "Maximum number of epochs for each network; for esc, of generations.",
+        minimum=1,
+        maximum=MAX_EPOCHS,
+    )
+    seed: int = setting(0, "Seed of all random choices.", minimum=0)
+    loss: str = setting(
+        "auto",
+        "auto (by the kind of each output), bce (all outputs are 0/1), mse (numbers) or poisson "
+        "(counts).",
+        choices=LOSSES,
+    )
+    keep: int = setting(KEPT, minimum=1)
+    select: str = setting(
+        "accurate",
+        "Networks that the graph is read from: accurate (those that predict best) or paper (the "
+        "ten that the paper's distance selects).",
+        choices=("accurate", "paper"),
+    )
+    null: int = setting(
+        0,
+        "Repeat the search this many times with the rows of Y permuted, and once with decoys. "
+        "This estimates how much is chance, and gives the edges q-values.",
+        minimum=0,
+        maximum=MAX_ROUNDS,
+    )
+    effects: str = setting(
+        "auto",
+        "What the graph is read from: regression (of the outputs on the inputs), network, "
+        "corrected (networks and a regression of their residuals), or auto (corrected if effects "
+        "are faint and networks predict held-out samples better, else regression). Networks are "
+        "trained only if they may be used; corrected always trains them.",
+        choices=("auto", "network", "regression", "corrected"),
+    )
+    direct: bool = setting(
+        True,
+        "Whether inputs may act on outputs directly. The paper's assumption A2 excludes it.",
+    )
+    effects_only: bool = setting(
+        False,
+        "Score graphs by the effects of the inputs only, without the covariance that outputs share "
+        "beyond them.",
+    )
+    output_edges: bool = setting(
+        False,
+        "Allow edges between outputs, where an output can replace a latent. The paper's assumption "
+        "A4 excludes them.",
+    )
+    bootstraps: int = setting(
+        50,
+        "Bootstrap resamples of the rows, which measure how often each latent and edge is found; "
+        "0 for none.",
+        minimum=0,
+        maximum=MAX_ROUNDS,
+    )
+    alpha_pc: float | None = setting(
+        None, "dm: level of the tests of inputs against outputs.", maximum=1
+    )
+    alpha_sober: float | None = setting(
+        None, "dm: level of the tests of edges between latents.", maximum=1
+    )

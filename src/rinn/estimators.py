@@ -17,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rinn.config import KEPT, RunSettings, check_device, check_number
+from rinn.config import KEPT, RunSettings, check_device, check_integer
 from rinn.data.align import MIN_SAMPLES, find_names, match_rows, pair_tables
 from rinn.data.covariates import encode_covariates, match_covariates
 from rinn.data.kinds import check_kinds
@@ -141,10 +141,10 @@ class GraphEstimator(BaseEstimator):
 
     def _check_parameters(self) -> RunSettings:
         check_device(self.device)
-        check_number("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
+        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
         if isinstance(self.random_state, numbers.Integral):
             seed = as_plain(self.random_state)
-            check_number("random_state", seed, 0)
+            check_integer("random_state", seed, 0)
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return RunSettings(
@@ -615,7 +615,7 @@ class DM(Detector):
         self.min_samples = min_samples
 
     def _check_parameters(self) -> RunSettings:
-        check_number("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
+        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
         return RunSettings(
             strategy=self._strategy, alpha_pc=self.alpha_pc, alpha_sober=self.alpha_sober
         )
@@ -647,5 +647,5 @@ class Regression(Detector):
         self.min_samples = min_samples
 
     def _check_parameters(self) -> RunSettings:
-        check_number("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
+        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
         return RunSettings(strategy=self._strategy)

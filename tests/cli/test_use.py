@@ -108,8 +108,8 @@ class TestName:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("--alpha", "0"), "--alpha must be above 0"),
-            (("--alpha", "nan"), "--alpha must be above 0"),
+            (("--alpha", "0"), "--alpha must be a number above 0"),
+            (("--alpha", "nan"), "--alpha must be a number above 0"),
             (("--min-overlap", "0"), "at least 1"),
             (("--background", "every"), "background must be one of"),
             (("--out", "nowhere/names.csv"), "does not exist"),
@@ -143,7 +143,7 @@ class TestActivity:
             "L1": [8.0],
             "L2": [-5.0],
         }
-        assert "caution: X has values that the run's own table did not have" in shown.err
+        assert "warning: X has values that the run's own table did not have" in shown.err
 
     def test_a_table_without_an_input(self, place, refuse):
         make_table().drop(columns="A").to_csv(place / "x.csv", index_label="sample")
@@ -185,7 +185,7 @@ class TestWhatif:
     def test_without_a_file(self, place, call):
         before = sorted(place.iterdir())
         assert call("whatif", place / "run", place / "x.csv", "--do", "B=99").err.startswith(
-            "caution: 'B' = 99 lies outside"
+            "warning: 'B' = 99 lies outside"
         )
         assert sorted(place.iterdir()) == before
 

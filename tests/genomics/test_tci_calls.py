@@ -117,7 +117,7 @@ def test_calls_equal_literal():
             tumour.tolist(), deg.tolist(), sga.tolist(), posterior.tolist(), strict=True
         )
     }
-    limits = {"min_degs": 3, "min_tumours": 10, "min_rate": 0.3, "min_share": 0.6}
+    limits = {"min_degs": 3, "min_tumours": 10, "min_rate": 0.3, "min_target_rate": 0.6}
     wanted = literal_calls(tops, events.altered.toarray().tolist(), cutoffs, **limits)
     found = call_drivers(events, causes, cutoffs, TciSettings(**limits))
     calls = set(zip(found.calls["tumour"], found.calls["sga"], strict=True))
@@ -136,7 +136,7 @@ def test_targets_count_only_tumours_with_a_call():
     posterior = np.full((4, 3, 1), 0.9)
     posterior[2:, 0] = posterior[3, 1] = 0.1  # tumour 2 has two links, tumour 3 one
     causes = Causes(top, posterior, np.zeros((3, 2)), np.zeros((3, 2)))
-    limits = {"min_tumours": 2, "min_rate": 0.5, "min_share": 0.0}
+    limits = {"min_tumours": 2, "min_rate": 0.5, "min_target_rate": 0.0}
     found = call_drivers(events, causes, np.array([0.9]), TciSettings(min_degs=3, **limits))
     assert found.targets.to_numpy().tolist() == [[0, 0, 2, 1], [0, 1, 2, 1], [0, 2, 2, 1]]
     found = call_drivers(events, causes, np.array([0.9]), TciSettings(min_degs=2, **limits))
@@ -172,16 +172,16 @@ def test_no_call_is_an_answer():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"top": 0}, "top must be a whole number of at least 1, but 0 was given"),
-        ({"permutations": -1}, "permutations must be a whole number of at least 0"),
+        ({"top": 0}, "top must be a whole number of at least 1, got 0"),
+        ({"permutations": -1}, "permutations must be a whole number from 0 to 100000"),
         ({"seed": 1.5}, "seed must be a whole number"),
-        ({"seed": 10**20}, "seed must be a whole number of at most 4294967295, but 1000"),
-        ({"permutations": 10**20}, "permutations must be a whole number of at most 100000, but"),
-        ({"min_rate": 1.2}, "min_rate must be a number from 0 to 1, but 1.2 was given"),
-        ({"min_share": float("nan")}, "min_share must be a number from 0 to 1"),
-        ({"significance": 0.0}, "significance must be above 0 and below 0.5"),
-        ({"permute": "cols"}, "permute must be one of its words, but 'cols' was given"),
-        ({"tissue_model": "none"}, "tissue_model must be one of its words"),
+        ({"seed": 10**20}, "seed must be a whole number from 0 to 4294967295, got 1000"),
+        ({"permutations": 10**20}, "permutations must be a whole number from 0 to 100000, got"),
+        ({"min_rate": 1.2}, "min_rate must be a number of at least 0 and at most 1, got 1.2"),
+        ({"min_target_rate": float("nan")}, "min_target_rate must be a number of at least 0 and"),
+        ({"significance": 0.0}, "significance must be a number above 0 and below 0.5"),
+        ({"permute": "cols"}, "permute must be one of rows, columns, got 'cols'"),
+        ({"tissue_model": "none"}, "tissue_model must be one of strata, mixture"),
         ({"min_cutoff": 0.9, "max_cutoff": 0.1}, "min_cutoff must not be above max_cutoff"),
     ],
 )

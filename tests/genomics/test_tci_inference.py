@@ -20,7 +20,7 @@ def draw(seed, tumours=40, sgas=7, degs=5, tissues=0):
 
 def compare(events, x, y, labels, prior, direction, model="mixture"):
     top = len(events.sgas) + 1
-    causes = infer_causes(events, prior, direction=direction, tissue_model=model, top=top)
+    causes = infer_causes(events, prior, any_direction=not direction, tissue_model=model, top=top)
     weights = prior.weights.tolist()
     expected, drivers = literal_tci(x, y, weights, prior.other, labels, direction, model)
     cells = 0

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rinn.cli.check import check, export, score
+from rinn.cli.results import check, export, score
 from rinn.errors import InputError
 from rinn.graphs import files as graphfiles
 from rinn.graphs.export import EXPORTS

@@ -441,7 +441,7 @@ def test_an_output_without_noise_is_no_trouble():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 0.0}, "level must be between 0 and 1, got 0.0"),
+        ({"level": 0.0}, "level must be a number above 0 and below 1, got 0.0"),
         (
             {"given": "input"},
             "given must be one of inputs, nothing, got 'input'; did you mean 'inputs'",

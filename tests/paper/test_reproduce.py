@@ -57,8 +57,8 @@ class TestPlan:
             (([],), "datasets must name at least one of matrix, .*, got none"),
             ((["1"], ["es"]), "strategies must be known names .* got 'es'; did you mean 'esc'"),
             ((["1"], []), "strategies must name at least one of rinn, .*, got none"),
-            ((["1"], None, 0), "seeds must be a whole number of at least 1, got 0"),
-            ((["1"], None, 10**20), "seeds must be a whole number of at most 1000, got 1000"),
+            ((["1"], None, 0), "seeds must be a whole number from 1 to 1000, got 0"),
+            ((["1"], None, 10**20), "seeds must be a whole number from 1 to 1000, got 1000"),
         ],
     )
     def test_refused(self, arguments, words):
@@ -193,9 +193,9 @@ class TestRefused:
         ("changes", "words"),
         [
             ({"budget": "papr"}, "budget must be quick or paper, got 'papr'; did you mean 'paper'"),
-            ({"trials": 1}, "trials must be a whole number of at least 2, got 1"),
-            ({"trials": 10**20}, "trials must be a whole number of at most 100000, got 1000"),
-            ({"samples": 0}, "samples must be a whole number of at least 1, got 0"),
+            ({"trials": 1}, "trials must be a whole number from 2 to 100000, got 1"),
+            ({"trials": 10**20}, "trials must be a whole number from 2 to 100000, got 1000"),
+            ({"samples": 0}, "samples must be a whole number from 1 to 1000000, got 0"),
             ({"device": "cup"}, "device must be one of"),
             ({"datasets": ["9"]}, "datasets must be known names"),
         ],

@@ -135,7 +135,7 @@ def test_a_large_graph_says_what_is_not_drawn():
 
 
 def test_limits_are_checked():
-    with pytest.raises(InputError, match="max_drawn must be at least 1, got 0"):
+    with pytest.raises(InputError, match="max_drawn must be a whole number of at least 1, got 0"):
         graph_info(make_graph(CHAIN), max_drawn=0)
     with pytest.raises(InputError, match="unknown role"):
         plot_graph(_with_role("cause"))

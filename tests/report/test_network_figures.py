@@ -73,7 +73,7 @@ def test_architectures_are_drawn(inputs, outputs, redundant):
 def test_names_must_fit_the_network():
     with pytest.raises(InputError, match="must name the 2 inputs and 3 outputs"):
         architecture_info(tiny_net(), ["a"], ["p"])
-    with pytest.raises(InputError, match="share must be at least 0 and below 1"):
+    with pytest.raises(InputError, match="share must be a number of at least 0 and below 1"):
         architecture_info(tiny_net(), ["a", "b"], ["p", "q", "r"], share=1.0)
     with pytest.raises(InputError, match="must name the rows and columns of the maps, 2 and 3"):
         strips_info(map_net(tiny_net()), ["a"], ["p"])

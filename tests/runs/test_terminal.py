@@ -7,8 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from rinn.cli import run
-from rinn.cli.options import say
-from rinn.cli.show import say_dropped, show_graph
+from rinn.cli.options import print_line
+from rinn.cli.show import list_dropped, show_graph
 from rinn.runs.terminal import Terminal, make_visible
 
 UNSEEN = "a\x1b[31m\x9b\u202e\u2066\x07\rb\udcff"
@@ -47,7 +47,7 @@ def test_names_of_a_graph_are_made_visible():
     nx.add_path(graph, list(graph))
     console = Terminal(file=io.StringIO(), width=300)
     show_graph(graph, console)
-    for words in say_dropped([{"table": "X", "name": UNSEEN, "reason": "constant"}]):
+    for words in list_dropped([{"table": "X", "name": UNSEEN, "reason": "constant"}]):
         console.print(words, markup=False, highlight=False)
     shown = console.file.getvalue()
     assert f"x{SEEN}" in shown
@@ -57,7 +57,7 @@ def test_names_of_a_graph_are_made_visible():
 
 
 def test_paths_in_sentences_and_errors_are_made_visible(capsys):
-    say(f"open {UNSEEN}")
+    print_line(f"open {UNSEEN}")
     assert capsys.readouterr().out == f"open {SEEN}\n"
     assert run(["fit", f"{UNSEEN}.csv", "y.csv", "--out", "out"]) == 2
     written = capsys.readouterr().err

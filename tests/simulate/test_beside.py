@@ -238,7 +238,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("--strength", "much"), "strength must be two numbers LOW,HIGH, but 'much' was given"),
+            (("--strength", "much"), "strength must be two numbers LOW,HIGH, got 'much'"),
             (("--parents", 1, "--strength", "0.5"), "strength must be two numbers (low, high)"),
             (("--x-block", "none.csv"), "y_block must come with x_block"),
         ],

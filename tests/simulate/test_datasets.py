@@ -77,7 +77,7 @@ def test_random_takes_the_parameters_of_its_mechanism():
     assert simulation.parameters["mechanism"] == "gaussian"
     with pytest.raises(InputError, match=r"'p' is not a parameter of the dataset 'random'"):
         make_dataset("random", p=0.1)
-    with pytest.raises(InputError, match=r"mechanism must be .* but 'orr' was given; did you mean"):
+    with pytest.raises(InputError, match=r"mechanism must be .* got 'orr'; did you mean"):
         make_dataset("random", mechanism="orr")
 
 
@@ -87,9 +87,9 @@ def test_unknown_name():
 
 
 def test_samples_and_seed_are_checked():
-    with pytest.raises(InputError, match=r"samples must be .* at least 1 and at most \d+, but 0"):
+    with pytest.raises(InputError, match=r"samples must be .* from 1 to \d+, got 0"):
         make_dataset("or", samples=0)
-    with pytest.raises(InputError, match=r"seed must be .* at least 0 and at most .* but -1"):
+    with pytest.raises(InputError, match=r"seed must be .* of at least 0, got -1"):
         make_dataset("or", seed=-1)
 
 

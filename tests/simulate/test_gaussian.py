@@ -44,7 +44,7 @@ def test_inputs_have_their_drawn_variance():
 
 def test_ranges_are_checked():
     rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match=r"noise must be two numbers .* but \(3, 1\) was given"):
+    with pytest.raises(InputError, match=r"noise must be two numbers .* got \(3, 1\)"):
         sample_gaussian(rng, paper_graph(), 3, noise=(3, 1))
-    with pytest.raises(InputError, match=r"weight must be two numbers .* but \(0, 1\) was given"):
+    with pytest.raises(InputError, match=r"weight must be two numbers .* got \(0, 1\)"):
         sample_gaussian(rng, paper_graph(), 3, weight=(0, 1))

@@ -72,9 +72,9 @@ def test_same_seed_same_graph():
         ((16, 3, 3, 4), 0, r"outputs must be at least 4 .* but 3 was given"),
         ((16, 16, 1, 4), 0.5, r"orphans must leave two latents above them"),
         ((16, 16, 2, 4), 0.9, r"orphans must leave two latents above them"),
-        ((16, 16, 2, 4), 1.0, r"orphans must be a number of at least 0 and below 1, but"),
+        ((16, 16, 2, 4), 1.0, r"orphans must be a number of at least 0 and below 1, got"),
         ((40, 4, 2, 12), 0, r"no graph was found .*inputs=40, outputs=4.*raise inputs or outputs"),
-        ((0, 4, 1, 1), 0, r"inputs must be a whole number of at least 1 and .*, but 0 was given"),
+        ((0, 4, 1, 1), 0, r"inputs must be a whole number from 1 to .*, got 0"),
     ],
 )
 def test_numbers_that_cannot_be_met(shape, orphans, message):

@@ -76,9 +76,9 @@ def test_operators_are_drawn_for_each_node():
 
 def test_arguments_are_checked():
     rng, graph = np.random.default_rng(0), paper_graph()
-    with pytest.raises(InputError, match=r"prevalence must be .* but 2 was given"):
+    with pytest.raises(InputError, match=r"prevalence must be .* got 2"):
         sample_or(rng, graph, 3, prevalence=2)
-    with pytest.raises(InputError, match=r"noise must be .* below 0\.5, but 0\.6 was given"):
+    with pytest.raises(InputError, match=r"noise must be .* below 0\.5, got 0\.6"):
         sample_or(rng, graph, 3, noise=0.6)
-    with pytest.raises(InputError, match=r"operators must be .* but 'nand' was given"):
+    with pytest.raises(InputError, match=r"operators must be .* got 'nand'"):
         sample_logic(rng, graph, 3, operators=("nand",))

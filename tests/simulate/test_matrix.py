@@ -55,5 +55,5 @@ def test_large_path_counts_do_not_overflow():
 
 
 def test_probability_out_of_range():
-    with pytest.raises(InputError, match=r"p must be a number .* but 1\.5 was given"):
+    with pytest.raises(InputError, match=r"p must be a number .* got 1\.5"):
         sample_matrix(np.random.default_rng(0), paper_graph(), 3, p=1.5)

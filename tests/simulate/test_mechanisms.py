@@ -4,8 +4,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from rinn.errors import InputError
 from rinn.simulate.graphs import make_random_graph, paper_graph
-from rinn.simulate.mechanisms import MECHANISMS, defaults_of
+from rinn.simulate.mechanisms import MECHANISMS, defaults_of, fill_parameters
 
 each = pytest.mark.parametrize("name", MECHANISMS)
 
@@ -49,3 +50,12 @@ def test_other_graphs_and_other_depths(name):
 @each
 def test_parameters_are_recorded(name):
     assert draw(name, 2).parameters == defaults_of(MECHANISMS[name])
+
+
+def test_given_parameters_replace_defaults_and_keep_their_order():
+    assert list(fill_parameters("or", {"b": 3}, {"a": 1, "b": 2}).items()) == [("a", 1), ("b", 3)]
+
+
+def test_unknown_parameter_names_the_closest():
+    with pytest.raises(InputError, match=r"'nois' is not a parameter of .*'or'.*mean 'noise'"):
+        fill_parameters("or", {"nois": 1}, {"noise": 0.1})

@@ -214,10 +214,10 @@ def test_fewer_samples_with_parents_are_the_first_rows():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"parents": 4}, "parents must be a whole number of at least 0 and at most 3, but 4 was"),
-        ({"parents": -1}, "parents must be a whole number .* but -1 was given; choose 0 to 3"),
-        ({"parents": 1, "strength": (0.5, 1.5)}, "strength must be .* <= high <= 1, but .0.5, 1.5"),
-        ({"parents": 1, "strength": 0.5}, "strength must be two numbers .* but 0.5 was given"),
+        ({"parents": 4}, "parents must be a whole number from 0 to 3, got 4;"),
+        ({"parents": -1}, "parents must be a whole number .* got -1; choose 0 to 3"),
+        ({"parents": 1, "strength": (0.5, 1.5)}, "strength must be .* <= high <= 1, got .0.5, 1.5"),
+        ({"parents": 1, "strength": 0.5}, "strength must be two numbers .* got 0.5"),
         ({"strength": (0.1, 0.2)}, "strength must come with parents of 1 to 3, but .* without"),
     ],
 )
@@ -289,5 +289,5 @@ def test_too_small_a_table_is_refused(simulation):
 
 
 def test_samples_are_checked():
-    with pytest.raises(InputError, match=r"samples must be .* at least 1 and at most \d+, but 0"):
+    with pytest.raises(InputError, match=r"samples must be .* at least 1, got 0"):
         sample_tumours(np.random.default_rng(0), 0)

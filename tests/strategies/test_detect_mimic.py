@@ -405,7 +405,7 @@ def test_repeated_name_is_refused():
 @pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), True, "0.05", None])
 @pytest.mark.parametrize("name", ["alpha_pc", "alpha_sober"])
 def test_alpha_outside_its_range_is_refused(name, value):
-    message = f"{name} must be a number between 0 and 1, got {value!r}; choose for example 0.05"
+    message = f"{name} must be a number of at least 0 and at most 1, got {value!r}; choose for"
     with pytest.raises(InputError, match=message):
         detect_latents(GOOD, GOOD, "ab", "cd", **ALPHAS | {name: value})
     data = correlate(GOOD, GOOD, "ab", "cd")

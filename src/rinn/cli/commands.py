@@ -8,14 +8,12 @@ from typing import Annotated
 
 import typer
 
-from rinn.cli.check import ListFormats, check, export, report, score
-from rinn.cli.draw import ListFigures, draw
-from rinn.cli.fit import ListStrategies, demo, fit, reproduce
-from rinn.cli.prepare import prepare
+from rinn.cli.fit import demo, fit, list_strategies, reproduce
+from rinn.cli.genomics import prepare, tci
+from rinn.cli.options import with_list
+from rinn.cli.results import check, draw, export, list_figures, list_formats, report, score, view
 from rinn.cli.simulate import simulate
-from rinn.cli.tci import tci
 from rinn.cli.use import activity, name, similar, whatif
-from rinn.cli.view import view
 
 app = typer.Typer(
     help="Learn the hidden causal graph between known causes (X) and known effects (Y).",
@@ -26,24 +24,18 @@ app = typer.Typer(
 
 app.command()(simulate)
 app.command()(prepare)
-app.command(cls=ListStrategies)(fit)
+app.command(cls=with_list("Strategies", list_strategies))(fit)
 app.command()(score)
 app.command()(check)
-app.command(cls=ListFormats)(export)
+app.command(cls=with_list("Formats", list_formats))(export)
 app.command()(report)
-app.command(cls=ListFigures)(draw)
-app.command()(view)
-app.command()(name)
-app.command()(activity)
-app.command()(whatif)
-app.command()(similar)
-app.command()(demo)
-app.command()(reproduce)
-app.command()(tci)
+app.command(cls=with_list("Figures", list_figures))(draw)
+for command in (view, name, activity, whatif, similar, demo, reproduce, tci):
+    app.command()(command)
 
 
 @app.callback(invoke_without_command=True)
-def _describe_self(
+def _show_version(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")
     ] = False,

@@ -1,57 +1,101 @@
-"""What several commands share: options, and one line of plain words."""
+"""What the commands share: options made from the fields of records, lists in the help, printing."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from rinn.runs.terminal import Terminal
 
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show nothing but errors.")]
-Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
-Trials = Annotated[
-    int | None,
-    typer.Option(help="Networks to train, where any are needed; by default what the budget has."),
-]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Covariates = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table of tissue, batch, sex and the like, same samples: they act on the outputs "
-        "directly, and latents need not stand for them."
-    ),
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or gpu.")]
+Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
+RunOrGraph = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Run folder, or a graph as .json or .graphml.")
 ]
-Kinds = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table with the columns output and kind (number, binary or count), for outputs whose "
-        "values do not tell; csv or tsv."
-    ),
-]
-Prior = Annotated[
-    Path | None,
-    typer.Option(help="What is known: must, mustnot, together, apart, level; csv, tsv or json."),
-]
-GeneSets = Annotated[
-    Path | None, typer.Option(help="GMT sets: members share latents more cheaply.")
-]
-SetWeight = Annotated[float, typer.Option(help="How much more cheaply, in log odds.")]
-SifNetwork = Annotated[
-    Path | None, typer.Option(help="SIF network: pairs without a way in it are less likely.")
-]
-Steps = Annotated[int, typer.Option(help="The most steps of such a way.")]
-SifWeight = Annotated[float, typer.Option(help="How much less likely, in log odds.")]
-Directed = Annotated[
-    bool, typer.Option("--network-directed", help="Ways follow the edges' direction.")
-]
-Mask = Annotated[
-    bool, typer.Option("--network-mask", help="Rule pairs without a way out altogether.")
-]
-Device = Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or gpu.")]
 
 
-def say(words: str) -> None:
-    """Print a sentence as it is, however long its paths are."""
-    Terminal().print(words, soft_wrap=True, highlight=False, markup=False)
+def print_line(text: str) -> None:
+    """Print a sentence as it is, without line breaks in long paths."""
+    Terminal().print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def split_commas(text: str) -> tuple[str, ...]:
+    """The words of a list that is separated by commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def with_settings(
+    *only: str,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make options of the fields of each record among a command's parameters.
+
+    Only fields with a help text are options, or those named in `only`.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        records: dict[str, tuple[Any, dict[str, inspect.Parameter]]] = {}
+        parameters: list[inspect.Parameter] = []
+        for parameter in signature.parameters.values():
+            if is_dataclass(parameter.annotation):
+                hints = get_type_hints(parameter.annotation)
+                options = {
+                    field.name: _make_option(field, hints[field.name])
+                    for field in fields(parameter.annotation)
+                    if "help" in field.metadata and (not only or field.name in only)
+                }
+                records[parameter.name] = parameter.annotation, options
+                parameters += options.values()
+            else:
+                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            for name, (record, options) in records.items():
+                values = {option: given.pop(option) for option in options}
+                given[name] = record(**values)
+            command(**given)
+
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+def _make_option(field: Field[Any], kind: Any) -> inspect.Parameter:
+    default = None if field.default is MISSING else field.default
+    about: dict[str, Any] = {"help": field.metadata["help"]}
+    names = [f"--{field.name.replace('_', '-')}"]
+    if kind is bool and default:
+        names = [f"{names[0]}/--no-{names[0][2:]}"]
+    if default == ():
+        kind, default, about["parser"] = str, "", split_commas
+        about |= {"metavar": "NAMES", "show_default": False}
+    return inspect.Parameter(
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, typer.Option(*names, **about)],
+    )
+
+
+def with_list(title: str, load: Callable[[], Iterable[tuple[str, str]]]) -> type[TyperCommand]:
+    """A command whose help ends with a list, which is loaded when the help is asked for."""
+
+    class Listing(TyperCommand):
+        def format_epilog(self, ctx: Any, formatter: Any) -> None:
+            with formatter.section(title):
+                formatter.write_dl(list(load()))
+
+    return Listing

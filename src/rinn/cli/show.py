@@ -14,6 +14,7 @@ from rich.table import Table
 
 from rinn.errors import count
 from rinn.files import read_table
+from rinn.fit import RunResult
 from rinn.genomics.prepare.run import Preparation
 from rinn.genomics.tci.run import TciResult
 from rinn.graphs.assumptions import DataComparison, PairTest
@@ -23,20 +24,36 @@ from rinn.paper.notes import say_setup, say_time
 from rinn.paper.tables import BETTER, WORSE, Comparison, Figure
 from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
-from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS
+from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS, say_comparison
 
 MAX_NAMES = 12
 MAX_PAIRS = 10
-_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
-
 MAX_ROWS = 15
-
-STYLES = {BETTER: "bold blue", WORSE: "yellow"}
+STATUS_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open": "dim"}
+FIGURE_STYLES = {BETTER: "bold blue", WORSE: "yellow"}
 KEY = (
     "Ours, then the difference from the paper's figure; with spreads and the paper's own figures "
     "in the files. Tables 1 and 2: thresholds chosen with sight of the truth, as in the paper, so "
     "not what a user gets."
 )
+
+
+def show_run(run: RunResult, console: Console, *, is_scored: bool) -> None:
+    """Print what `fit` has found: warnings, the graph, sentences about it, and scores."""
+    manifest = run.manifest
+    prior, covariates = manifest.get("prior", {}), manifest.get("covariates", {})
+    _print(console, *manifest.get("warnings", ()), *list_dropped(manifest["tables"]["dropped"]))
+    _print(console, *covariates.get("notes", ()))
+    show_graph(run.graph, console)
+    show_test(manifest["test"], console)
+    _print(console, *prior.get("account", ()))
+    for part in ("effects", "fit", "outputs", "covariates", "prior", "comparison", "null"):
+        if sentence := manifest.get(part, {}).get("sentence"):
+            if part == "comparison":
+                sentence = say_comparison(manifest, run.graph) or sentence
+            _print(console, sentence)
+    if is_scored:
+        show_scores(run.scores, console)
 
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
@@ -58,16 +75,16 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print("No latent was found.")
 
 
-def say_dropped(dropped: list[dict[str, str]]) -> list[str]:
+def list_dropped(dropped: list[dict[str, str]]) -> list[str]:
     """Name what was left out of the tables: columns one by one, then how much more there is."""
     columns = [entry for entry in dropped if not entry["reason"].startswith("sample")]
-    words = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MAX_NAMES]]
+    lines = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MAX_NAMES]]
     samples = len(dropped) - len(columns)
     if len(columns) > MAX_NAMES:
-        words.append(f"left out {len(columns) - MAX_NAMES} more columns (see manifest.json)")
+        lines.append(f"left out {len(columns) - MAX_NAMES} more columns (see manifest.json)")
     if samples:
-        words.append(f"left out {samples} samples that only one table has (see manifest.json)")
-    return words
+        lines.append(f"left out {samples} samples that only one table has (see manifest.json)")
+    return lines
 
 
 def show_scores(scores: dict[str, Any], console: Console) -> None:
@@ -103,8 +120,8 @@ def show_test(test: dict[str, Any] | None, console: Console) -> None:
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
-    words = LOSS_WORDS[test["loss"]]
-    line = f"test set ({test['samples']} samples): {words} {_spread(test['error'])}"
+    label = LOSS_WORDS[test["loss"]]
+    line = f"test set ({test['samples']} samples): {label} {_spread(test['error'])}"
     if test["auroc"]:
         line += f", AUROC {_spread(test['auroc'])}"
     console.print(line, highlight=False)
@@ -125,33 +142,29 @@ def _names(names: list[str]) -> str:
 
 
 def show_check(result: CheckResult, console: Console) -> None:
-    """Print the findings: latents, then assumptions, then where data and graph differ.
-
-    Args:
-        result: the findings.
-        console: where to print.
-    """
+    """Print the findings: latents, then assumptions, then where data and graph differ."""
     size = ", ".join(count(number, name.removesuffix("s")) for name, number in result.size.items())
-    known = sum(finding.identifiable for finding in result.latents)
-    _say(console, f"If this graph is the truth ({size}), this much of it can be known:")
-    _say(
+    identifiable = sum(finding.identifiable for finding in result.latents)
+    _print(
         console,
-        f"{count(result.kept_latents, 'latent')} and {count(result.kept_edges, 'edge')} lie "
-        "between inputs and outputs (the modified graph); "
-        f"{known} of the latents are identifiable.",
+        f"If this graph is the truth ({size}), this much of it can be known:",
+        f"{count(result.kept_latents, 'latent')} and {count(result.kept_edges, 'edge')} are "
+        f"between inputs and outputs (the modified graph); {identifiable} of the latents are "
+        "identifiable.",
     )
     if result.latents:
         console.print(_list_latents(result))
     console.print(_list_assumptions(result))
     for about in (result.effects, result.fit):
         if about is not None:
-            _say(console, about["sentence"])
+            _print(console, about["sentence"])
     if result.data is not None:
         _show_data(result.data, console)
 
 
-def _say(console: Console, sentence: str) -> None:
-    console.print(sentence, highlight=False, markup=False)
+def _print(console: Console, *sentences: str) -> None:
+    for sentence in sentences:
+        console.print(sentence, highlight=False, markup=False)
 
 
 def _list_latents(result: CheckResult) -> Table:
@@ -170,7 +183,7 @@ def _list_assumptions(result: CheckResult) -> Table:
     for column in ("", "assumes that", "here", "why"):
         table.add_column(column)
     for one in result.assumptions:
-        style = _STYLES[one.status]
+        style = STATUS_STYLES[one.status]
         table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
     return table
 
@@ -178,61 +191,49 @@ def _list_assumptions(result: CheckResult) -> Table:
 def _show_data(data: DataComparison, console: Console) -> None:
     held = ["all other inputs"] if data.given == "inputs" else []
     fixed = f"{' and '.join([*held, *data.covariates]) or 'nothing'} held fixed"
-    _say(
+    _print(
         console,
         f"Data: {data.samples} samples, {data.pairs} pairs of input and output, {fixed}, "
         f"false discovery rate {data.level:g}.",
     )
     _list_pairs("in the data but not in the graph", data.unexplained, console)
     _list_pairs("in the graph but not seen in the data", data.silent, console)
-    if data.untested:
-        names = ", ".join(data.untested[:MAX_PAIRS])
-        whose = "other inputs or covariates" if data.covariates else "other inputs"
-        _say(console, f"Not tested, since {whose} repeat them ({len(data.untested)}): {names}")
-    if data.few:
-        names = ", ".join(data.few[:MAX_PAIRS])
-        _say(console, f"Not tested, since too few values are known ({len(data.few)}): {names}")
-    if data.unknown:
-        names = ", ".join(data.unknown[:MAX_PAIRS])
-        _say(console, f"Only in the graph or only in the tables ({len(data.unknown)}): {names}")
+    others = "other inputs or covariates" if data.covariates else "other inputs"
+    for what, names in (
+        (f"Not tested, since {others} repeat them", data.untested),
+        ("Not tested, since too few values are observed", data.few),
+        ("Only in the graph or only in the tables", data.unknown),
+    ):
+        if names:
+            _print(console, f"{what} ({len(names)}): {', '.join(names[:MAX_PAIRS])}")
 
 
 def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> None:
-    _say(console, f"Dependent {where}: {count(len(pairs), 'pair')}")
+    _print(console, f"Dependent {where}: {count(len(pairs), 'pair')}")
     for test in pairs[:MAX_PAIRS]:
-        _say(
+        _print(
             console,
             f"  {test.x} and {test.y} (correlation {test.correlation:+.3f}, q = {test.q:.2g})",
         )
     if len(pairs) > MAX_PAIRS:
-        _say(console, f"  and {len(pairs) - MAX_PAIRS} more")
+        _print(console, f"  and {len(pairs) - MAX_PAIRS} more")
 
 
-def list_words(found: Preparation) -> list[str]:
-    """Write the logs of files and steps, the warnings, and what to do next.
-
-    Args:
-        found: what `prepare` returned.
-
-    Returns:
-        Lines of plain text.
-    """
-    words = [str(log) for log in found.prepared.logs] if found.prepared else []
-    summary = found.manifest["summary"]
-    sizes = (
-        f"{summary['tumours']:,} tumours, {summary['inputs']:,} inputs, "
-        f"{summary['outputs']:,} outputs"
-    )
-    tissues = summary["tissues"]
-    if len(tissues) > 1:
-        sizes += f", {len(tissues):,} tissues"
-    words += summary["warnings"]
-    words.append(f"{'wrote' if found.prepared else 'made before:'} {found.folder}: {sizes}")
-    words.append(f"open {found.folder / 'summary.html'}")
-    more = f" --covariates {found.folder / 'covariates.csv'}" if summary["covariates"] else ""
-    folder = found.folder
-    words.append(f"next: rinn fit {folder / 'x.csv'} {folder / 'y.csv'}{more} --out run")
-    return words
+def list_preparation(result: Preparation) -> list[str]:
+    """Lines about the files and steps, the warnings, and what to do next."""
+    folder, summary = result.folder, result.manifest["summary"]
+    sizes = [count(summary["tumours"], "tumour"), count(summary["inputs"], "input")]
+    sizes += [count(summary["outputs"], "output")]
+    if len(summary["tissues"]) > 1:
+        sizes.append(count(len(summary["tissues"]), "tissue"))
+    covariates = f" --covariates {folder / 'covariates.csv'}" if summary["covariates"] else ""
+    return [
+        *(map(str, result.prepared.logs) if result.prepared else ()),
+        *summary["warnings"],
+        f"{'wrote' if result.prepared else 'made before:'} {folder}: {', '.join(sizes)}",
+        f"open {folder / 'summary.html'}",
+        f"next: rinn fit {folder / 'x.csv'} {folder / 'y.csv'}{covariates} --out run",
+    ]
 
 
 def show_tci(result: TciResult, console: Console) -> None:
@@ -260,13 +261,13 @@ def show_tci(result: TciResult, console: Console) -> None:
         console.print(_list_drivers(result.folder, summary["drivers"]))
 
 
-def _list_drivers(folder: Path, count: int) -> Table:
+def _list_drivers(folder: Path, drivers: int) -> Table:
     rows = read_table(folder / "drivers.csv", dtype={"sga": str})
-    shown = f", the first {MAX_ROWS} of {count}" if count > MAX_ROWS else ""
+    shown = f", the first {MAX_ROWS} of {drivers}" if drivers > MAX_ROWS else ""
     table = Table(title=f"Drivers overall{shown}", title_justify="left")
     for column in ("SGA", "carriers", "called in", "rate", "cut-off"):
         table.add_column(column, justify="left" if column == "SGA" else "right")
-    for row in rows.head(min(count, MAX_ROWS)).itertuples():
+    for row in rows.head(min(drivers, MAX_ROWS)).itertuples():
         table.add_row(
             escape(str(row.sga)),
             str(row.carriers),
@@ -308,7 +309,7 @@ def _write_figure(figure: Figure) -> str:
     ours = f"{figure.ours:,.{figure.measure.digits}f}"
     if figure.difference is None:
         return ours
-    style = STYLES.get(figure.verdict or "", "default")
+    style = FIGURE_STYLES.get(figure.verdict or "", "default")
     return f"{ours} [{style}]{figure.say_difference()}[/]"
 
 

@@ -2,142 +2,103 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rinn.cli.options import Seed, say
+from rinn.cli.options import print_line, split_commas, with_settings
+from rinn.config import setting
 from rinn.errors import InputError
 
 
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the datasets; None for the default of the dataset."""
+
+    p: float | None = setting(None, "matrix: probability that an input acts.")
+    prevalence: float | None = setting(None, "or, logic: probability that an input is 1.")
+    noise: str | None = setting(
+        None, "or, logic: probability of an error; gaussian: variances as LOW,HIGH."
+    )
+    mechanism: str | None = setting(None, "random: or, logic, gaussian, curved, mixed or matrix.")
+    inputs: int | None = setting(None, "random: number of inputs.")
+    outputs: int | None = setting(None, "random: number of outputs.")
+    levels: int | None = setting(None, "random: levels of latents.")
+    latents: int | None = setting(None, "random: number of latents.")
+    orphans: float | None = setting(None, "random: fraction of latents without inputs.")
+    operators: str | None = setting(None, "logic: and, or, xor, separated by commas.")
+    direct: int | None = setting(None, "random: number of edges from inputs to outputs.")
+    twins: int | None = setting(
+        None, "random: number of latents that get a second latent with the same outputs."
+    )
+    two_latents: float | None = setting(None, "random: fraction of inputs that act on two latents.")
+    unequal: float | None = setting(None, "random: ratio of the strongest to the weakest effect.")
+    correlated: float | None = setting(None, "random: correlation of the inputs.")
+    input_noise: float | None = setting(
+        None, "random: probability that a binary input is flipped, or relative error variance."
+    )
+    factor: float | None = setting(
+        None, "random: strength of an unmeasured common cause of all outputs."
+    )
+    output_edges: int | None = setting(None, "random: number of edges between outputs.")
+    x_block: Path | None = setting(
+        None, "tcga-: your table of inputs, instead of generated tumours; needs --y-block."
+    )
+    y_block: Path | None = setting(
+        None, "tcga-: your table of outputs, 0 and 1, for the samples of --x-block."
+    )
+    parents: int | None = setting(
+        None, "tcga-: maximum number of alterations that cause an expression change, 0 to 3."
+    )
+    strength: str | None = setting(
+        None, "tcga-: strength of these effects as LOW,HIGH; parents.csv lists them."
+    )
+
+
+@with_settings()
 def simulate(
     dataset: Annotated[
         str,
         typer.Argument(help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random."),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder for x.csv, y.csv, truth.json; tcga-: tissue.csv too.")
+        Path, typer.Option(help="Folder for x.csv, y.csv and truth.json; tcga-: also tissue.csv.")
     ],
     samples: Annotated[
         int | None,
-        typer.Option(help="Rows to draw; by default 5000, or all that --x-block has."),
+        typer.Option(help="Number of samples; by default 5000, or all those of --x-block."),
     ] = None,
-    seed: Seed = 0,
-    p: Annotated[float | None, typer.Option(help="matrix: chance that an input acts.")] = None,
-    prevalence: Annotated[
-        float | None, typer.Option(help="or, logic: chance that an input is 1.")
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(help="or, logic: chance of contradiction; gaussian: variances as LOW,HIGH."),
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option(help="random: or, logic, gaussian, curved, mixed or matrix.")
-    ] = None,
-    inputs: Annotated[int | None, typer.Option(help="random: number of inputs.")] = None,
-    outputs: Annotated[int | None, typer.Option(help="random: number of outputs.")] = None,
-    levels: Annotated[int | None, typer.Option(help="random: levels of latents.")] = None,
-    latents: Annotated[int | None, typer.Option(help="random: number of latents.")] = None,
-    orphans: Annotated[
-        float | None, typer.Option(help="random: share of latents without an input of their own.")
-    ] = None,
-    operators: Annotated[
-        str | None, typer.Option(help="logic: of and,or,xor, separated by commas.")
-    ] = None,
-    direct: Annotated[
-        int | None, typer.Option(help="random: edges from inputs straight to outputs.")
-    ] = None,
-    twins: Annotated[
-        int | None, typer.Option(help="random: latents with a twin that has the same outputs.")
-    ] = None,
-    two_latents: Annotated[
-        float | None, typer.Option(help="random: share of inputs that act on two latents.")
-    ] = None,
-    unequal: Annotated[
-        float | None, typer.Option(help="random: factor between weak and strong effects.")
-    ] = None,
-    correlated: Annotated[
-        float | None, typer.Option(help="random: correlation of the inputs.")
-    ] = None,
-    input_noise: Annotated[
-        float | None,
-        typer.Option(help="random: chance that an input is flipped, or relative error variance."),
-    ] = None,
-    factor: Annotated[
-        float | None, typer.Option(help="random: strength of an unmeasured cause of all outputs.")
-    ] = None,
-    output_edges: Annotated[
-        int | None, typer.Option(help="random: effects between outputs.")
-    ] = None,
-    x_block: Annotated[
-        Path | None,
-        typer.Option(help="tcga-: your own inputs in place of generated tumours; with --y-block."),
-    ] = None,
-    y_block: Annotated[
-        Path | None,
-        typer.Option(help="tcga-: your own outputs, 0 and 1, for the samples of --x-block."),
-    ] = None,
-    parents: Annotated[
-        int | None,
-        typer.Option(help="tcga-: most alterations that cause an expression change, 0 to 3."),
-    ] = None,
-    strength: Annotated[
-        str | None,
-        typer.Option(help="tcga-: how strongly they do, as LOW,HIGH; parents.csv lists them."),
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    *,
+    parameters: Parameters,
 ) -> None:
     """Draw a dataset from a known graph: tables, and the truth behind them."""
     from rinn.simulate.datasets import make_dataset
     from rinn.simulate.writing import write_simulation
 
-    try:
-        strengths = _read_noise(strength)
-    except InputError:
-        raise InputError(
-            f"strength must be two numbers LOW,HIGH, but {strength!r} was given; choose for "
-            f"example 0.3,0.7"
-        ) from None
-    given = {
-        "p": p,
-        "prevalence": prevalence,
-        "noise": _read_noise(noise),
-        "mechanism": mechanism,
-        "inputs": inputs,
-        "outputs": outputs,
-        "levels": levels,
-        "latents": latents,
-        "orphans": orphans,
-        "operators": None if operators is None else tuple(operators.split(",")),
-        "direct": direct,
-        "twins": twins,
-        "two_latents": two_latents,
-        "unequal": unequal,
-        "correlated": correlated,
-        "input_noise": input_noise,
-        "factor": factor,
-        "output_edges": output_edges,
-        "x_block": x_block,
-        "y_block": y_block,
-        "parents": parents,
-        "strength": strengths,
-    }
-    parameters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    simulation = make_dataset(dataset, samples=samples, seed=seed, **parameters)
+    given: dict[str, Any] = {k: v for k, v in vars(parameters).items() if v is not None}
+    for name in {"noise", "strength"} & given.keys():
+        given[name] = _read_numbers(name, given[name])
+    if "operators" in given:
+        given["operators"] = split_commas(given["operators"])
+    simulation = make_dataset(dataset, samples=samples, seed=seed, **given)
     write_simulation(simulation, out)
     rows, width = simulation.x.shape
     shape = f"{rows} samples, {width} inputs, {simulation.y.shape[1]} outputs"
-    words = f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({shape}) and {out / 'truth.json'}"
+    line = f"wrote {out / 'x.csv'}, {out / 'y.csv'} ({shape}) and {out / 'truth.json'}"
     if simulation.dropped:
-        words += f"; left out {len(simulation.dropped)} samples that only one table has"
-    say(words)
+        line += f"; left out {len(simulation.dropped)} samples that only one table has"
+    print_line(line)
 
 
-def _read_noise(text: str | None) -> float | tuple[float, ...] | None:
-    if text is None:
-        return None
+def _read_numbers(name: str, text: str) -> float | tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"noise must be a number or LOW,HIGH, got {text!r}") from None
+        what = "two numbers LOW,HIGH" if name == "strength" else "a number or LOW,HIGH"
+        raise InputError(
+            f"{name} must be {what}, got {text!r}; choose for example 0.3,0.7"
+        ) from None
     return numbers[0] if len(numbers) == 1 else numbers

@@ -12,7 +12,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from rinn.cli.options import say
+from rinn.cli.options import Force, Run, RunOrGraph, print_line
+from rinn.config import check_number
 from rinn.errors import InputError
 from rinn.runs.terminal import Terminal, make_visible
 
@@ -28,29 +29,27 @@ NAMES = "names.csv"
 MAX_ROWS = 20
 UNITS = {"number": "units of Y", "binary": "probability of a 1", "count": "mean count"}
 NEAREST = 3
-MIN_SHARE = 0.1
+MIN_FRACTION = 0.1  # of the largest change
 
-Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 X = Annotated[Path, typer.Argument(metavar="X", help="Table of the inputs of any samples.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
 
 
 def name(
-    run: Annotated[Path, typer.Argument(help="Run folder, or a graph as .json or .graphml.")],
+    run: RunOrGraph,
     gmt: Annotated[
-        Path, typer.Option(help="Gene sets: name, description, genes; tabs, may be gzipped.")
+        Path, typer.Option(help="GMT file of gene sets: name, description, genes; may be gzipped.")
     ],
     out: Annotated[
         Path | None, typer.Option(help="File to write; by default names.csv in the run folder.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="A name needs a q below this.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Maximum q-value of a name.")] = 0.05,
     min_overlap: Annotated[
-        int, typer.Option(help="Genes that a set must share with a latent, at least.")
+        int, typer.Option(help="Minimum number of genes that a set shares with a latent.")
     ] = 2,
     background: Annotated[
         str,
         typer.Option(
-            help="What to compare with: the run's genes that are in some set (annotated), or all."
+            help="Genes to compare with: those of the run that are in any set (annotated), or all."
         ),
     ] = "annotated",
     force: Force = False,
@@ -60,22 +59,19 @@ def name(
     from rinn.graphs.files import load_graph
     from rinn.structure.enrichment import enrich_latents, name_genes
 
-    if not 0 < alpha <= 1:
-        raise InputError(
-            f"--alpha must be above 0 and at most 1, got {alpha:g}; choose 0.05 or the like"
-        )
-    place = out or (run / NAMES if run.is_dir() else run.with_suffix(".names.csv"))
-    _check_place(place, force)
+    check_number("--alpha", alpha, maximum=1, above=True, example=0.05)
+    path = out or (run / NAMES if run.is_dir() else run.with_suffix(".names.csv"))
+    _check_target(path, force)
     graph = load_graph(_find_graph(run))
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
-    found = enrich_latents(graph, sets, least=min_overlap, background=background)
-    _write(found.table, place)
+    result = enrich_latents(graph, sets, least=min_overlap, background=background)
+    _write(result.table, path)
     for entry in sets.log.entries:
         _note(f"{gmt.name}: {entry}")
-    _show_names(found, alpha)
-    say(f"wrote {place}: {len(found.table)} rows, q over {found.tests} tests")
-    if place == run / NAMES and (run / "report.html").exists():
-        say(f"'rinn report {run}' puts the names into the report")
+    _show_names(result, alpha)
+    print_line(f"wrote {path}: {len(result.table)} rows, q over {result.tests} tests")
+    if path == run / NAMES and (run / "report.html").exists():
+        print_line(f"'rinn report {run}' puts the names into the report")
 
 
 def activity(
@@ -89,14 +85,14 @@ def activity(
     from rinn.refit.samples import take_samples
     from rinn.runs.model import load_model
 
-    _check_place(out, force)
+    _check_target(out, force)
     model = load_model(run)
     samples = take_samples(model, x)
     table = tabulate_samples(model, samples).round(4) + 0.0  # no -0.0
     table.insert(0, "sample", list(samples.names), allow_duplicates=True)
     _write(table, out)
     _warn(samples.cautions)
-    say(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
+    print_line(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
 
 
 def whatif(
@@ -106,8 +102,8 @@ def whatif(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Set an input, in its own units, or a latent, in standard deviations; or to low, "
-            "mean or high. May be repeated.",
+            help="Set an input, in its own units, or a latent, in standard deviations, or either "
+            "to low, mean or high. May be repeated.",
         ),
     ] = None,
     without: Annotated[
@@ -116,43 +112,43 @@ def whatif(
     ] = None,
     sample: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Ask of this sample only. May be repeated."),
+        typer.Option(metavar="ID", help="Predict for this sample only. May be repeated."),
     ] = None,
     covariates: Annotated[
         Path | None,
         typer.Option(
-            help="Table of tissue, batch and the like of the same samples, for a run that was "
-            "fitted with them."
+            help="Table of tissue, batch and so on for the same samples, if the run was fitted "
+            "with covariates."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write: a row for each output.")] = None,
     force: Force = False,
 ) -> None:
     """Predict how the outputs change when variables are set, or edges cut."""
-    from rinn.cli.words import read_edges, read_settings
+    from rinn.cli.parse import read_edges, read_settings
     from rinn.refit.intervene import answer
     from rinn.refit.samples import take_samples
     from rinn.runs.model import load_model
 
     if out is not None:
-        _check_place(out, force)
+        _check_target(out, force)
     model = load_model(run)
     inputs, latents = read_settings(model, do or [])
     edges = read_edges(model, without or [])
     samples = take_samples(model, x, sample or [], covariates)
-    found = answer(model, samples, inputs, latents, edges)
+    result = answer(model, samples, inputs, latents, edges)
     if out is not None:
-        _write(found.to_frame().reset_index(), out)
-    _warn(found.cautions)
-    _show_change(found, model.likelihood)
+        _write(result.to_frame().reset_index(), out)
+    _warn(result.cautions)
+    _show_change(result, model.likelihood)
     if out is not None:
-        say(f"wrote {out}")
+        print_line(f"wrote {out}")
 
 
 def similar(
     run: Run,
     of: Annotated[
-        str | None, typer.Option("--input", metavar="NAME", help="One input; else all of them.")
+        str | None, typer.Option("--input", metavar="NAME", help="One input; all by default.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -160,97 +156,99 @@ def similar(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Compare inputs by what they do to all outputs: the cosine of their effects."""
+    """Compare inputs by the cosine of their effects on all outputs."""
     from rinn.runs.read import load_effects
     from rinn.structure.similarity import compare_inputs
 
     if out is not None:
-        _check_place(out, force)
-    found = compare_inputs(*load_effects(run))
-    table = found.to_frame().reset_index() if of is None else found.list_nearest(of)
+        _check_target(out, force)
+    result = compare_inputs(*load_effects(run))
+    table = result.to_frame().reset_index() if of is None else result.list_nearest(of)
     if out is not None:
         _write(table.round(4), out)
-    _show_similar(found, of)
+    _show_similar(result, of)
     if out is not None:
-        say(f"wrote {out}")
+        print_line(f"wrote {out}")
 
 
-def _show_names(found: Enrichment, alpha: float) -> None:
-    _warn(found.cautions)
-    if not found.latents:
-        say("the graph has no latent to name")
-    for latent, row in found.best(alpha).items():
+def _show_names(result: Enrichment, alpha: float) -> None:
+    _warn(result.cautions)
+    if not result.latents:
+        print_line("the graph has no latent to name")
+    for latent, row in result.best(alpha).items():
         if row is None:
-            say(f"{_plain(latent)}: no set below q = {alpha:g}")
+            print_line(f"{_clip(latent)}: no set below q = {alpha:g}")
         else:
-            say(
-                f"{_plain(latent)}: {_plain(str(row['set']))} ({row['side']}: {row['overlap']} of "
+            print_line(
+                f"{_clip(latent)}: {_clip(str(row['set']))} ({row['side']}: {row['overlap']} of "
                 f"{row['latent_genes']} genes, set {row['set_genes']} of {row['background']}; "
                 f"q = {row['q']:.2g})"
             )
 
 
-def _show_change(found: Prediction, likelihood: Likelihood) -> None:
+def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     """Print the outputs that change, the most changed first, whatever the units of each."""
-    table = found.to_frame()
+    table = result.to_frame()
     scaled = table.div(likelihood.scale.std, axis=0)
     order = scaled["size"].sort_values(ascending=False, kind="stable").index
-    moved = table.loc[order][_is_moved(scaled).loc[order]]
-    units = ", ".join(UNITS[kind] for kind in UNITS if kind in likelihood.kinds)
-    one = len(found.samples) == 1
-    who = f"sample {_plain(found.samples[0])}" if one else f"mean over {len(found.samples)} samples"
-    drawn = Table(title=f"Predicted change ({units}; {who})", title_justify="left")
-    columns = {"before": "before", "after": "after", "change": "change", "spread": "± splits"}
-    more = {"free_change": "free nets", "free_spread": "± nets"}
-    columns |= more if found.free_change is not None else {"size": "in a sample"}
-    drawn.add_column("output")
-    for word in columns.values():
-        drawn.add_column(word, justify="right")
-    for output, row in moved.head(MAX_ROWS).iterrows():
-        drawn.add_row(escape(_plain(str(output))), *(f"{row[key]:.3g}" for key in columns))
-    if moved.empty:
-        say("no output changes")
+    changed = table.loc[order][_is_changed(scaled).loc[order]]
+    if changed.empty:
+        print_line("no output changes")
         return
-    Terminal().print(drawn)
-    rest = len(table) - min(len(moved), MAX_ROWS)
-    if rest:
-        small = len(moved) <= MAX_ROWS
-        still = "do not change" if small else "change less, or not at all"
-        single = "does not change" if small else "changes less, or not at all"
-        say(f"{rest} other outputs {still}" if rest > 1 else f"1 other output {single}")
+    units = ", ".join(UNITS[kind] for kind in UNITS if kind in likelihood.kinds)
+    who = f"mean over {len(result.samples)} samples"
+    if len(result.samples) == 1:
+        who = f"sample {_clip(result.samples[0])}"
+    columns = {"before": "before", "after": "after", "change": "change", "spread": "± splits"}
+    free = {"free_change": "free nets", "free_spread": "± nets"}
+    columns |= free if result.free_change is not None else {"size": "in a sample"}
+    grid = Table(title=f"Predicted change ({units}; {who})", title_justify="left")
+    grid.add_column("output")
+    for label in columns.values():
+        grid.add_column(label, justify="right")
+    for output, row in changed.head(MAX_ROWS).iterrows():
+        grid.add_row(escape(_clip(str(output))), *(f"{row[key]:.3g}" for key in columns))
+    Terminal().print(grid)
+    others = len(table) - min(len(changed), MAX_ROWS)
+    if others:
+        noun, s = ("1 other output", "s") if others == 1 else (f"{others} other outputs", "")
+        not_ = "does not" if others == 1 else "do not"
+        same = len(changed) <= MAX_ROWS
+        print_line(f"{noun} {not_} change" if same else f"{noun} change{s} less, or not at all")
 
 
-def _is_moved(table: pd.DataFrame) -> pd.Series:
+def _is_changed(table: pd.DataFrame) -> pd.Series:
     """Whether an output changes visibly, in standard deviations, by the graph or free networks."""
-    moved = table["size"] > 0
+    changed = table["size"] > 0
     if "free_change" in table:
         size, noise = table["free_change"].abs(), 2 * table["free_spread"].fillna(0)
-        moved |= (size > noise) & (size > MIN_SHARE * float(size.max()))
-    return moved
+        changed |= (size > noise) & (size > MIN_FRACTION * float(size.max()))
+    return changed
 
 
-def _show_similar(found: Similarity, of: str | None) -> None:
-    for name, acts in zip(found.inputs, found.acts, strict=True):
+def _show_similar(result: Similarity, of: str | None) -> None:
+    for name, acts in zip(result.inputs, result.acts, strict=True):
         if of not in (None, name):
             continue
-        ranked = found.list_nearest(name)
+        ranked = result.list_nearest(name)
         if not acts:
-            say(f"{_plain(name)}: no effect on any output, nothing to compare")
+            line = "no effect on any output, nothing to compare"
         elif ranked.empty:
-            say(f"{_plain(name)}: no other input has an effect")
+            line = "no other input has an effect"
         else:
-            say(f"{_plain(name)}: {_list_neighbours(ranked, NEAREST if of is None else MAX_ROWS)}")
+            line = _list_neighbours(ranked, NEAREST if of is None else MAX_ROWS)
+        print_line(f"{_clip(name)}: {line}")
 
 
 def _list_neighbours(ranked: pd.DataFrame, count: int) -> str:
-    """The most alike, and the one that does the opposite most."""
-    words = [
-        f"{_plain(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
+    """The most similar inputs, and the one with the most opposite effects."""
+    listed = [
+        f"{_clip(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
         for row in ranked.to_dict("records")
     ]
-    shown = ", ".join(words[:count])
-    least = len(words) > count and ranked["cosine"].iloc[-1] < 0
-    return f"{shown}; least alike: {words[-1]}" if least else shown
+    shown = ", ".join(listed[:count])
+    is_opposite = len(listed) > count and ranked["cosine"].iloc[-1] < 0
+    return f"{shown}; least similar: {listed[-1]}" if is_opposite else shown
 
 
 def _find_graph(run: Path) -> Path:
@@ -262,8 +260,8 @@ def _find_graph(run: Path) -> Path:
     return run / "graph.json"
 
 
-def _check_place(out: Path, force: bool) -> None:
-    """Refuse a place that cannot be written or is taken, before anything is computed."""
+def _check_target(out: Path, force: bool) -> None:
+    """Refuse a file that cannot be written or exists, before anything is computed."""
     from rinn.files import check_target
 
     check_target(out)
@@ -277,17 +275,17 @@ def _write(table: pd.DataFrame, out: Path) -> None:
     replace_file(out, encode_table(table))
 
 
-def _warn(cautions: Iterable[str]) -> None:
-    for caution in cautions:
-        _note(f"caution: {caution}")
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        _note(f"warning: {warning}")
 
 
-def _note(words: str) -> None:
-    """What is beside the result goes to stderr, on one line."""
-    sys.stderr.write(f"{_plain(words)}\n")
+def _note(text: str) -> None:
+    """Print a line to stderr, apart from the result."""
+    sys.stderr.write(f"{_clip(text)}\n")
 
 
-def _plain(text: str) -> str:
+def _clip(text: str) -> str:
     """A name that may come from anywhere, for one line of a terminal."""
-    spelt = make_visible(text)
-    return spelt if len(spelt) <= 400 else f"{spelt[:380]}...{spelt[-17:]}"
+    visible = make_visible(text)
+    return visible if len(visible) <= 400 else f"{visible[:380]}...{visible[-17:]}"

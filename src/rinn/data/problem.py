@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from rinn.config import SPLITS, TEST_SHARE, VALIDATION_SHARE, Stream
+from rinn.config import SPLITS, TEST_FRACTION, VALIDATION_FRACTION, Stream
 from rinn.data.adjustment import Adjustment, fit_adjustment
 from rinn.data.kinds import find_kinds
 from rinn.data.likelihoods import NUMBER, Likelihood, make_likelihood
@@ -88,7 +88,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     """
     kinds = find_kinds(data, loss)
     order = np.random.default_rng([seed, Stream.SPLITS]).permutation(len(data.x))
-    n_test = round(TEST_SHARE * len(order))
+    n_test = round(TEST_FRACTION * len(order))
     test, seen = np.sort(order[:n_test]), order[n_test:]
     numbers = np.array([kind == NUMBER for kind in kinds])
     y = np.where(numbers, np.clip(data.y, *find_limits(data.y[seen])), data.y)
@@ -97,7 +97,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
     observed = None if data.is_complete else ~np.isnan(y)
     y = y if observed is None else np.where(observed, y, np.float32(0))
-    splits = _make_splits(seen, round(VALIDATION_SHARE * len(order)))
+    splits = _make_splits(seen, round(VALIDATION_FRACTION * len(order)))
     adjustment = None
     if data.covariates is not None:
         trains = [split.train for split in splits]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import networkx as nx
 
-from rinn.errors import InputError, suggest
+from rinn.config import check_choice
+from rinn.errors import InputError
 from rinn.files import check_target, replace_file
 from rinn.graphs.basics import check_graph
 from rinn.graphs.files import encode_graphml, encode_json, load_graph
@@ -138,9 +139,4 @@ def _name_files(export: Export, path: Path) -> dict[Path, Encode]:
 
 
 def _find_export(kind: str) -> Export:
-    if kind not in EXPORTS:
-        raise InputError(
-            f"format must be one of {', '.join(EXPORTS)}, got {kind!r}"
-            f"{suggest(kind, EXPORTS, listed=False) or '; choose one of them'}"
-        )
-    return EXPORTS[kind]
+    return EXPORTS[check_choice("format", kind, EXPORTS)]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from rinn.config import MAX_SAMPLES, MAX_TRIALS, check_number
+from rinn.config import MAX_SAMPLES, MAX_TRIALS, check_integer
 from rinn.errors import InputError, TrainingError, suggest
 from rinn.nets.devices import find_devices
 from rinn.paper.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup
@@ -71,9 +71,9 @@ def reproduce(
     """
     jobs = plan_jobs(datasets, strategies, seeds)
     _check_budget(budget)
-    check_number("samples", samples, 1, MAX_SAMPLES)
+    check_integer("samples", samples, 1, MAX_SAMPLES)
     if trials is not None:
-        check_number("trials", trials, MIN_TRIALS, MAX_TRIALS)
+        check_integer("trials", trials, MIN_TRIALS, MAX_TRIALS)
     find_devices(device)
     run_cell = run_cell or _find_run_cell()
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
@@ -96,7 +96,7 @@ def plan_jobs(
     if strategies is not None:
         strategies = [str(name).strip() for name in strategies]
         _check_names("strategies", strategies, list(STRATEGIES))
-    check_number("seeds", seeds, 1, MAX_SEEDS)
+    check_integer("seeds", seeds, 1, MAX_SEEDS)
     jobs = (
         Job(dataset, strategy, seed)
         for dataset in names

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from rinn.config import check_count
+from rinn.config import check_integer
 from rinn.data.align import pair_tables
 from rinn.data.tables import Table, load_table, make_table
 from rinn.data.text import is_id_header
@@ -85,7 +85,7 @@ def _number_rows(table: Table) -> Table:
 def _count_rows(samples: int | None, matched: int) -> int:
     if samples is None:
         return matched
-    if check_count("samples", samples) > matched:
+    if check_integer("samples", samples) > matched:
         raise InputError(
             f"samples must be at most the {matched} rows that x_block and y_block have in common, "
             f"but {samples} was given; leave it out, or choose {matched} or less"

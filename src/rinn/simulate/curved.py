@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from rinn.config import check_count, check_range, check_share
+from rinn.config import check_integer, check_number, check_range
 from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.gaussian import draw_equations
 from rinn.simulate.samples import Sampled, draw_normals, draw_rows
@@ -98,9 +98,9 @@ def _sample(
     mixed: bool,
 ) -> Sampled:
     noise = check_range("noise", noise)
-    weight = check_range("weight", weight, open_end=True)
-    correlated = check_share("correlated", correlated, closed=False)
-    check_count("samples", samples)
+    weight = check_range("weight", weight, above=True)
+    correlated = check_number("correlated", correlated, maximum=1, below=True)
+    check_integer("samples", samples)
     layout = lay_out(graph)
     truth = draw_equations(rng, graph, layout.nodes, noise, weight)
     _draw_shapes(rng, truth, mixed)

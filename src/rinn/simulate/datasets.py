@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.config import MAX_SAMPLES, check_count
+from rinn.config import MAX_SAMPLES, check_integer
 from rinn.errors import InputError, suggest
 from rinn.simulate.mechanisms import Maker, make_random, on_paper_graph
 from rinn.simulate.samples import Simulation, Tumours
@@ -65,8 +65,10 @@ def make_dataset(
         raise InputError(
             f"dataset must be a known name, but {name!r} was given{suggest(key, DATASETS)}"
         )
-    rows = {} if samples is None else {"samples": check_count("samples", samples, most=MAX_SAMPLES)}
-    start = check_count("seed", seed, least=0)
+    rows = {}
+    if samples is not None:
+        rows["samples"] = check_integer("samples", samples, maximum=MAX_SAMPLES)
+    start = check_integer("seed", seed, minimum=0)
     sampled = DATASETS[key](np.random.default_rng(start), **rows, **parameters)
     truth = sampled.graph
     count = len(sampled.x)

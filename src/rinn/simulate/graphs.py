@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 import numpy as np
 
-from rinn.config import check_count, check_share
+from rinn.config import check_integer, check_number
 from rinn.errors import InputError
 from rinn.graphs.minimal import is_minimal
 
@@ -106,11 +106,11 @@ def make_random_graph(
 
 def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: float) -> Plan:
     """Refuse numbers that no graph can meet, before any is drawn."""
-    levels = check_count("levels", levels, most=MAX_NODES)
-    latents = check_count("latents", latents, most=MAX_NODES)
-    inputs = check_count("inputs", inputs, most=MAX_NODES)
-    outputs = check_count("outputs", outputs, most=MAX_NODES)
-    share = check_share("orphans", orphans, closed=False)
+    levels = check_integer("levels", levels, maximum=MAX_NODES)
+    latents = check_integer("latents", latents, maximum=MAX_NODES)
+    inputs = check_integer("inputs", inputs, maximum=MAX_NODES)
+    outputs = check_integer("outputs", outputs, maximum=MAX_NODES)
+    share = check_number("orphans", orphans, maximum=1, below=True)
     if latents < levels:
         raise InputError(
             f"latents must be at least levels={levels}, one for each level, but {latents} was "

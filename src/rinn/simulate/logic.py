@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from rinn.config import check_choices, check_count, check_share
+from rinn.config import check_choices, check_integer, check_number
 from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.samples import Sampled, draw_lots, draw_rows
 
@@ -109,12 +109,12 @@ def sample_logic(
         >>> sampled.graph.nodes["h17"]["operator"] in OPERATORS
         True
     """
-    prevalence = check_share("prevalence", prevalence)
-    noise = check_share("noise", noise, below=0.5, closed=False)
+    prevalence = check_number("prevalence", prevalence, maximum=1)
+    noise = check_number("noise", noise, maximum=0.5, below=True)
     operators = check_choices("operators", operators, OPERATORS)
-    min_effect = check_share("min_effect", min_effect)
-    correlated = check_share("correlated", correlated, closed=False)
-    check_count("samples", samples)
+    min_effect = check_number("min_effect", min_effect, maximum=1)
+    correlated = check_number("correlated", correlated, maximum=1, below=True)
+    check_integer("samples", samples)
     layout = lay_out(graph)
     gates = _draw_gates(rng, layout, noise, operators)
     passing = _find_passing(graph, layout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from rinn.config import check_count, check_share
+from rinn.config import check_integer, check_number
 from rinn.graphs.basics import Layout, lay_out
 from rinn.simulate.samples import Sampled, draw_rows
 
@@ -29,8 +29,8 @@ def sample_matrix(
         >>> sampled.y.reshape(4, 4).tolist()
         [[2, 1, 3, 3], [1, 2, 2, 3], [2, 1, 2, 1], [1, 2, 1, 2]]
     """
-    p = check_share("p", p)
-    check_count("samples", samples)
+    p = check_number("p", p, maximum=1)
+    check_integer("samples", samples)
     layout = lay_out(graph)
     largest = max(_resting_values(layout), default=1)
     dtype = np.min_scalar_type(-largest - 1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from rinn.config import check_choices, check_count, fill_parameters
-from rinn.errors import InputError
+from rinn.config import check_choices, check_integer
+from rinn.errors import InputError, suggest
 from rinn.simulate.curved import sample_curved, sample_mixed
 from rinn.simulate.gaussian import sample_gaussian
 from rinn.simulate.graphs import make_random_graph, paper_graph
@@ -96,12 +96,12 @@ def _draw_graph(
     variations: dict[str, Any],
 ) -> nx.DiGraph:
     """Draw a graph with room for the twins, which are inputs and latents too, and vary it."""
-    twins = check_count("twins", variations["twins"], least=0)
+    twins = check_integer("twins", variations["twins"], minimum=0)
     if twins == 0:
         return vary_graph(varying, make_random_graph(rng, **shape), **variations)
     for name, each in (("inputs", TWIN_INPUTS), ("latents", 1)):
         least = each * twins + 1
-        shape = {**shape, name: check_count(name, shape[name], least) - each * twins}
+        shape = {**shape, name: check_integer(name, shape[name], least) - each * twins}
     for _ in range(GRAPH_TRIES):
         with contextlib.suppress(InputError):
             return vary_graph(varying, make_random_graph(rng, **shape), **variations)
@@ -124,3 +124,15 @@ def defaults_of(sample: Maker) -> dict[str, Any]:
 def _arguments_of(function: Callable[..., Any], skip: int) -> dict[str, Any]:
     arguments = list(inspect.signature(function).parameters.values())[skip:]
     return {argument.name: argument.default for argument in arguments}
+
+
+def fill_parameters(
+    dataset: str, given: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Complete the given parameters with the defaults of a dataset."""
+    for name in given:
+        if name not in defaults:
+            raise InputError(
+                f"{name!r} is not a parameter of the dataset {dataset!r}{suggest(name, defaults)}"
+            )
+    return {**defaults, **given}

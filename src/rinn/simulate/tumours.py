@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from rinn.config import check_count, check_range, fill_parameters
+from rinn.config import check_integer, check_range
 from rinn.errors import InputError
 from rinn.simulate.beside import load_tumours
 from rinn.simulate.graphs import paper_graph
-from rinn.simulate.mechanisms import MECHANISMS, Maker, defaults_of
+from rinn.simulate.mechanisms import MECHANISMS, Maker, defaults_of, fill_parameters
 from rinn.simulate.population import (
     BLOCKS,
     BURDEN_SPREAD,
@@ -115,7 +115,7 @@ def sample_tumours(
         >>> tumours.x.shape, tumours.y.shape, list(tumours.labels.columns)
         ((4, 634), (4, 68), ['tissue'])
     """
-    check_count("samples", samples)
+    check_integer("samples", samples)
     options = _check_parents(parents, strength)
     of_population, of_lots, of_scatter, of_parents = rng.spawn(4)
     population = draw_population(of_population)
@@ -147,7 +147,7 @@ def sample_tumours(
 
 def _check_parents(parents: int, strength: tuple[float, float] | None) -> dict[str, Any]:
     """Check what was asked for; nothing where there are to be no parents."""
-    most = check_count("parents", parents, least=0, most=MAX_PARENTS)
+    most = check_integer("parents", parents, minimum=0, maximum=MAX_PARENTS)
     if most == 0 and strength is not None:
         raise InputError(
             f"strength must come with parents of 1 to {MAX_PARENTS}, but {strength!r} was given "
@@ -155,7 +155,7 @@ def _check_parents(parents: int, strength: tuple[float, float] | None) -> dict[s
         )
     if most == 0:
         return {}
-    ends = STRENGTH if strength is None else check_range("strength", strength, most=1)
+    ends = STRENGTH if strength is None else check_range("strength", strength, maximum=1)
     return {"parents": most, "strength": ends}
 
 

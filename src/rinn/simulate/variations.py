@@ -7,13 +7,12 @@ a world without a change is the same world.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 
 import networkx as nx
 import numpy as np
 from scipy.special import ndtr
 
-from rinn.config import check_count, check_share
+from rinn.config import check_integer, check_number
 from rinn.errors import InputError
 from rinn.graphs.basics import ROLES, by_role, reach
 from rinn.simulate.samples import Sampled
@@ -82,7 +81,7 @@ def add_twins(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiG
 
     Latents that get a twin have no latent child and at least two inputs of their own.
     """
-    count = check_count("twins", count, least=0)
+    count = check_integer("twins", count, minimum=0)
     if count == 0:
         return graph
     inputs, latents = by_role(graph, "input"), by_role(graph, "latent")
@@ -115,7 +114,7 @@ def share_inputs(rng: np.random.Generator, graph: nx.DiGraph, share: float) -> n
 
     Inputs whose latent reaches, or is reached in, all others' outputs keep their one latent.
     """
-    share = check_share("two_latents", share)
+    share = check_number("two_latents", share, maximum=1)
     found, reached = graph.copy(), reach(graph)
     inputs, latents = by_role(graph, "input"), by_role(graph, "latent")
     left = round(share * len(inputs))
@@ -130,7 +129,7 @@ def share_inputs(rng: np.random.Generator, graph: nx.DiGraph, share: float) -> n
 
 def add_direct(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiGraph:
     """Add edges from inputs to outputs that they do not reach."""
-    count = check_count("direct", count, least=0)
+    count = check_integer("direct", count, minimum=0)
     reached, outputs = reach(graph), by_role(graph, "output")
     pairs = [(i, o) for i in by_role(graph, "input") for o in outputs if o not in reached[i]]
     if count > len(pairs):
@@ -149,11 +148,7 @@ def spread_effects(rng: np.random.Generator, graph: nx.DiGraph, factor: float) -
     A binary mechanism passes a parent's 1 on with this probability; the others multiply weights by
     it, relative to the geometric mean of all strengths.
     """
-    if not (isinstance(factor, Real) and 1 <= factor <= MAX_UNEQUAL):
-        raise InputError(
-            f"unequal must be a number of at least 1 and at most {MAX_UNEQUAL:g}, but {factor!r} "
-            f"was given; choose for example 10"
-        )
+    check_number("unequal", factor, 1, MAX_UNEQUAL, example=10)
     if factor == 1:
         return graph
     found = graph.copy()
@@ -172,7 +167,7 @@ def add_factor(rng: np.random.Generator, sampled: Sampled, strength: float) -> S
     """
     binary = _find_binary(sampled)
     most = 1.0 if binary.any() else MAX_NOISE
-    strength = check_share("factor", strength, below=most)
+    strength = check_number("factor", strength, maximum=most)
     if strength == 0:
         return sampled
     count = sampled.y.shape[1]
@@ -194,7 +189,7 @@ def add_output_edges(rng: np.random.Generator, sampled: Sampled, count: int) -> 
     """
     names = by_role(sampled.graph, "output")
     pairs = [(a, b) for b in range(len(names)) for a in range(b)]
-    count = check_count("output_edges", count, least=0, most=max(len(pairs), 0))
+    count = check_integer("output_edges", count, minimum=0, maximum=max(len(pairs), 0))
     if count == 0:
         return sampled
     order = rng.permutation(len(names))  # causes first
@@ -225,7 +220,7 @@ def blur_inputs(rng: np.random.Generator, sampled: Sampled, noise: float) -> Sam
     """
     inputs = by_role(sampled.graph, "input")
     binary = sampled.x.dtype == np.int8
-    noise = check_share("input_noise", noise, below=1.0 if binary else MAX_NOISE)
+    noise = check_number("input_noise", noise, maximum=1.0 if binary else MAX_NOISE)
     if noise == 0:
         return sampled
     if binary:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rinn.config import RunSettings, Trial
+from rinn.config import RunSettings, Trial, check_choice
 from rinn.data.problem import Problem
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError
 from rinn.strategies.base import Detection, Networks, Strategy
 from rinn.strategies.dbn import DBN
 from rinn.strategies.dm import DM
@@ -26,12 +26,7 @@ STRATEGIES: dict[str, Strategy] = {
 def find_strategy(settings: RunSettings) -> Strategy:
     """Look up the strategy of a run; refuse settings that it cannot take."""
     name = settings.strategy
-    if name not in STRATEGIES:
-        raise InputError(
-            f"strategy must be one of {', '.join(STRATEGIES)}, got {name!r}"
-            f"{suggest(name, STRATEGIES, listed=False)}"
-        )
-    strategy = STRATEGIES[name]
+    strategy = STRATEGIES[check_choice("strategy", name, STRATEGIES)]
     for owner, other in STRATEGIES.items():
         for option in set(other.options) - set(strategy.options):
             if getattr(settings, option) is not None:

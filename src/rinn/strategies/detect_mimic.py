@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float
 from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
+from rinn.config import check_number
 from rinn.errors import InputError, find_repeated, quote_some
 from rinn.graphs.basics import name_latents
 
@@ -216,11 +217,7 @@ def prune_edges(latents: Latents, correlations: Correlations, alpha_sober: float
 
 def _check_alphas(alpha_pc: float, alpha_sober: float) -> None:
     for name, value in (("alpha_pc", alpha_pc), ("alpha_sober", alpha_sober)):
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= 1:
-            raise InputError(
-                f"{name} must be a number between 0 and 1, got {value!r}; choose for example 0.05"
-            )
+        check_number(name, value, maximum=1, example=0.05)
 
 
 def _check_table(

@@ -17,9 +17,10 @@ import pandas as pd
 from jaxtyping import Bool
 from scipy import stats
 
+from rinn.config import check_choice, check_number
 from rinn.data.align import as_data
 from rinn.data.records import Data
-from rinn.errors import InputError, quote_some, suggest
+from rinn.errors import InputError, quote_some
 from rinn.graphs.assumptions import DataComparison, Given, PairTest
 from rinn.graphs.basics import by_role
 from rinn.graphs.separation import Statement, answer_statements
@@ -89,14 +90,8 @@ def compare_data(
         >>> len(found.unexplained), len(found.silent)
         (0, 113)
     """
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, got {level}; choose 0.05 or the like")
-    if given not in get_args(Given):
-        choices = get_args(Given)
-        raise InputError(
-            f"given must be one of {', '.join(choices)}, got {given!r}"
-            f"{suggest(given, choices, listed=False) or '; choose one of them'}"
-        )
+    check_number("level", level, maximum=1, above=True, below=True, example=0.05)
+    check_choice("given", given, get_args(Given))
     inputs = _shared(graph, "input", data.inputs, "X")
     outputs = _shared(graph, "output", data.outputs, "Y")
     correlation, p, few = _test_pairs(data, inputs, outputs, given)

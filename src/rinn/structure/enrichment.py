@@ -15,8 +15,9 @@ from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.stats import hypergeom
 
+from rinn.config import check_choice, check_integer
 from rinn.data.genesets import GeneSets
-from rinn.errors import InputError, quote_some, suggest
+from rinn.errors import InputError, quote_some
 from rinn.graphs.basics import by_role, latents_in_order
 
 SIDES = ("inputs", "outputs", "both")
@@ -98,16 +99,8 @@ def enrich_latents(
         >>> enrich_latents(graph, sets).table[["side", "set", "overlap"]].values.tolist()
         [['outputs', 'FIRST', 3], ['both', 'FIRST', 3]]
     """
-    if background not in BACKGROUNDS:
-        raise InputError(
-            f"background must be one of {', '.join(BACKGROUNDS)}, got {background!r}"
-            f"{suggest(background, BACKGROUNDS, listed=False) or '; choose one of them'}"
-        )
-    if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-        raise InputError(
-            f"the least overlap must be a whole number of at least 1, got {least!r}; choose 2 or "
-            "the like"
-        )
+    check_choice("background", background, BACKGROUNDS)
+    check_integer("least", least)
     genes = name_genes(graph)
     universe = sets.genes
     pools = {side: _pool(graph, genes, side) for side in SIDES}

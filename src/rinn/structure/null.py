@@ -17,7 +17,7 @@ import jax
 import networkx as nx
 import numpy as np
 
-from rinn.config import RunSettings, Stream, check_number
+from rinn.config import RunSettings, Stream, check_integer
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
@@ -72,7 +72,7 @@ def fit_null(
         >>> null.drawn, null.decoyed.connected_inputs, null.decoyed.connected_decoys
         (0.0, 2, 0)
     """
-    check_number("rounds", rounds, 1)
+    check_integer("rounds", rounds, 1)
     settings = _limit(data, settings, networks)
     numbers = [*range(rounds), DECOY_ROUND]
     known = {found.number: found for found in done if found.number in numbers}
@@ -108,7 +108,7 @@ def fit_round(
     the real search follow the strongest effect in the real data, which in pure noise is an
     accident that no round shares.
     """
-    check_number("number", number, DECOY_ROUND)
+    check_integer("number", number, DECOY_ROUND)
     settings = _limit(data, settings, networks)
     seed, rng = _open_stream(settings, number)
     decoys: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ def add_decoys(
         >>> decoys, more.x.shape
         (('TP53_decoy', 'MYC_decoy'), (3, 4))
     """
-    check_number("most", most, 1)
+    check_integer("most", most, 1)
     count = min(most, len(data.inputs))
     chosen = np.sort(rng.choice(len(data.inputs), count, replace=False))
     order = _draw_order(data, rng)
@@ -184,7 +184,7 @@ def add_decoys(
 
 def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
     """The settings of a search with fewer networks."""
-    check_number("networks", networks, 2)
+    check_integer("networks", networks, 2)
     strategy = find_strategy(settings)
     if not strategy.takes_null:
         raise InputError(

@@ -11,19 +11,20 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog
+from rinn.data.text import Lines
 from rinn.errors import InputError
 from rinn.files import within_memory
 from rinn.genomics.align import split_normals
 from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.prepare.clinical import load_annotation
-from rinn.genomics.prepare.settings import LOGS, PrepareSettings, Sources, find_format
+from rinn.genomics.prepare.settings import LOGS, PrepareSettings, Sources
 from rinn.genomics.readers.cbioportal import load_cbioportal
 from rinn.genomics.readers.cbioportal_study import list_profiles, load_clinical
-from rinn.genomics.readers.gct import load_gct
-from rinn.genomics.readers.gistic import load_gistic
+from rinn.genomics.readers.gct import GCT_VERSIONS, load_gct
+from rinn.genomics.readers.gistic import is_gistic, load_gistic
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
-from rinn.genomics.readers.matrices import GeneTable
+from rinn.genomics.readers.matrices import GeneTable, split_header
 from rinn.genomics.readers.table import are_samples_above, load_table
 from rinn.genomics.readers.xena import load_xena
 
@@ -33,6 +34,7 @@ EXPRESSION: dict[str, Callable[..., GeneTable]] = {
     "h5ad": load_h5ad,
     "table": load_table,
 }
+SUFFIXES = {".gct": "gct", ".h5ad": "h5ad", ".csv": "table", ".parquet": "table", ".npz": "table"}
 
 
 @dataclass(frozen=True)
@@ -237,3 +239,23 @@ def _read_annotation(sources: Sources) -> tuple[pd.DataFrame | None, ReadLog | N
         return None, None
     entry = LogEntry("read", "samples", len(frame), f"of {frame.shape[1]} columns")
     return frame, ReadLog(str(sources.study), "clinical tables of the study", (entry,))
+
+
+def find_format(path: Path, named: str) -> str:
+    """The format of a table: as named, or by its first line or file name where that is `auto`.
+
+    Example:
+        >>> find_format(Path("a.CSV.gz"), "auto"), find_format(Path("HiSeqV2.gz"), "auto")
+        ('table', 'xena')
+    """
+    if named != "auto":
+        return named
+    try:
+        first = next(iter(Lines(path, "table")), "")
+    except InputError:  # the reader of the file will say more
+        first = ""
+    if is_gistic(split_header(first)):
+        return "gistic"
+    if first.strip().strip('"') in GCT_VERSIONS:
+        return "gct"
+    return SUFFIXES.get(Path(path.name.lower().removesuffix(".gz")).suffix, "xena")

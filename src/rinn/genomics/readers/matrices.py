@@ -10,10 +10,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from rinn.config import check_choice
 from rinn.data.log import LogEntry, ReadLog
 from rinn.data.scaling import LARGEST
 from rinn.data.text import Lines, parse_cell
-from rinn.errors import InputError, quote, suggest
+from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import choose_aliquots, note_shortened
 from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols
 
@@ -311,12 +312,7 @@ def find_rule(rule: str | None, kind: Kind) -> str:
     """
     if rule is None:
         return {"mutation": "any", "copy number": "strongest"}.get(kind, "mean")
-    if rule not in RULES:
-        raise InputError(
-            f"duplicates must be one of {', '.join(RULES)}, got {rule!r}"
-            f"{suggest(rule, RULES, listed=False)}"
-        )
-    return rule
+    return check_choice("duplicates", rule, RULES)
 
 
 def _take_any(rows: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ def call_drivers(
     An SGA is linked to a DEG in a tumour where it is the top cause with at least the posterior of
     its cut-off. It is a driver in a tumour with `min_degs` links, a driver overall with calls in
     `min_tumours` tumours and in the share `min_rate` of its carriers. A target of a driver
-    overall is linked to it in the share `min_share` of the tumours where it is called.
+    overall is linked to it in the share `min_target_rate` of the tumours where it is called.
 
     Example:
         >>> from rinn.genomics.tci.events import as_events
@@ -79,7 +79,7 @@ def call_drivers(
     targets = pd.DataFrame(
         {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": share}
     )
-    targets = targets[share >= settings.min_share].reset_index(drop=True)
+    targets = targets[share >= settings.min_target_rate].reset_index(drop=True)
     return Calls(calls, drivers, targets)
 
 
@@ -211,7 +211,7 @@ def find_drivers(
     causes = infer_causes(
         events,
         prior,
-        direction=settings.direction,
+        any_direction=settings.any_direction,
         tissue_model=settings.tissue_model,
         top=settings.top,
         cores=cores,

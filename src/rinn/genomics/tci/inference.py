@@ -43,7 +43,7 @@ def infer_causes(
     events: Events,
     prior: Prior,
     *,
-    direction: bool = True,
+    any_direction: bool = False,
     tissue_model: str = "strata",
     top: int = 1,
     cores: int | None = None,
@@ -69,7 +69,7 @@ def infer_causes(
         -1
     """
     tumours, degs = events.expressed.shape
-    scorer = Scorer(events, prior, direction=direction, tissue_model=tissue_model)
+    scorer = Scorer(events, prior, any_direction=any_direction, tissue_model=tissue_model)
     with np.errstate(divide="ignore"):
         log_weights = np.log(prior.weights)
     explainer = _Explainer(events.altered, log_weights, _log_other(events, prior), top)

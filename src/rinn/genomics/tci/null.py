@@ -50,7 +50,7 @@ def find_cutoffs(
         causes = infer_causes(
             permuted,
             prior,
-            direction=settings.direction,
+            any_direction=settings.any_direction,
             tissue_model=settings.tissue_model,
             cores=cores,
             report=report,

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rinn.config import check_number
 from rinn.data.tables import load_table
 from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.tci.events import OTHER, Events
-from rinn.genomics.tci.settings import OTHER_SHARE, PRIORS, check_share
+
+PRIORS = ("frequency", "uniform")
+UNMEASURED = 0.05  # prior of all causes that are not measured
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ def make_prior(
         [1.0, 1.0, 1.0]
     """
     if other is not None:
-        check_share("other", other, is_open=True)
-    share = OTHER_SHARE if other is None else float(other)
+        check_number("other", other, maximum=1, above=True, below=True, example=UNMEASURED)
+    share = UNMEASURED if other is None else float(other)
     if prior == "frequency":
         return Prior("frequency", _weigh_by_frequency(events), share)
     if prior == "uniform":
@@ -80,7 +83,7 @@ def load_prior(path: str | os.PathLike[str], events: Events, other: float | None
         )
     if other is None and OTHER in values:
         other = values[OTHER] / sum(values.values())
-    share = OTHER_SHARE if other is None else other
+    share = UNMEASURED if other is None else other
     return Prior("file", np.array([values[name] for name in events.sgas]), share)
 
 

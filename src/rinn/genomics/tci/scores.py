@@ -14,9 +14,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
+from rinn.config import check_choice
 from rinn.genomics.tci.events import Events
 from rinn.genomics.tci.prior import Prior
-from rinn.genomics.tci.settings import TISSUE_MODELS, check_word
+from rinn.genomics.tci.settings import TISSUE_MODELS
 
 # Beta parameters for DEG = 1 and DEG = 0: where the cause is present, where it is absent, and for
 # A0, all that is not measured.
@@ -129,14 +130,14 @@ class Scorer:
         events: Events,
         prior: Prior,
         *,
-        direction: bool = True,
+        any_direction: bool = False,
         tissue_model: str = "strata",
     ) -> None:
-        check_word("tissue_model", tissue_model, TISSUE_MODELS)
+        check_choice("tissue_model", tissue_model, TISSUE_MODELS)
         self._tables = MarginalTables(events.altered.shape[0])
         self._everyone = _group(events, np.arange(events.altered.shape[0]))
         self._tissues = _split_tissues(events)
-        self._direction, self._is_stratified = direction, tissue_model == "strata"
+        self._any_direction, self._is_stratified = any_direction, tissue_model == "strata"
         weights = np.append(prior.other, (1 - prior.other) * _normalise(prior.weights))
         with np.errstate(divide="ignore"):
             self._log_prior = np.maximum(np.log(weights), RULED_OUT)  # [cause]
@@ -209,7 +210,7 @@ class Scorer:
 
     def _find_allowed(self, counts: Counts) -> np.ndarray | None:
         """Which SGAs make a DEG more frequent, (2 + k_hi)/(3 + n_h) against those without it."""
-        if not self._direction:
+        if self._any_direction:
             return None
         with_it = (2 + counts.both) / (3 + counts.carriers)
         without = (1 + counts.ones - counts.both) / (3 + counts.size - counts.carriers)

@@ -13,6 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rinn.config import check_number
 from rinn.errors import InputError
 from rinn.nets.redundant import Weights
 from rinn.report.figures.canvas import (
@@ -110,8 +111,7 @@ def architecture_info(
             f"inputs and outputs must name the {into.shape[2]} inputs and {out.shape[0]} outputs "
             f"of the network, got {len(inputs)} and {len(outputs)} names"
         )
-    if not 0 <= share < 1:
-        raise InputError(f"share must be at least 0 and below 1, got {share}")
+    check_number("share", share, maximum=1, below=True)
     floor = share * max(np.abs(part).max(initial=0.0) for part in (into, between, out))
     edges = _living_edges(into, between, out, floor)
     layers = len(weights.bias)

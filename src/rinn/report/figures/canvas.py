@@ -18,7 +18,8 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
-from rinn.errors import InputError, suggest
+from rinn.config import check_choice
+from rinn.errors import InputError
 from rinn.files import check_target, replace_file
 
 # The palette of Okabe and Ito (2008), told apart with every common colour blindness.
@@ -246,9 +247,7 @@ def encode_figure(figure: Figure, kind: str, *, dpi: float = DPI) -> bytes:
         >>> encode_figure(Figure(figsize=(1, 1)), "png")[1:4]
         b'PNG'
     """
-    if kind not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(FORMATS)}, got {kind!r}"
-                         f"{suggest(kind, FORMATS, listed=False)}")  # fmt: skip
+    check_choice("format", kind, FORMATS)
     content = io.BytesIO()
     # Ids in an SVG are random without a salt; there is no other way to give one. The user's
     # settings are back when this ends.

@@ -13,6 +13,7 @@ import networkx as nx
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rinn.config import check_choice
 from rinn.errors import InputError, suggest
 from rinn.files import check_target, make_folder, replace_file
 from rinn.graphs.files import load_graph
@@ -130,11 +131,7 @@ def draw_figures(
 
 def check_words(kind: str, only: str | None, figures: Mapping[str, FigureKind]) -> None:
     """Refuse a format or a figure that there is none of."""
-    if kind not in FORMATS:
-        raise InputError(
-            f"format must be one of {', '.join(FORMATS)}, got {kind!r}"
-            f"{suggest(kind, FORMATS, listed=False)}"
-        )
+    check_choice("format", kind, FORMATS)
     if only is not None and only not in figures:
         raise InputError(f"--only must name a figure, got {only!r}{suggest(only, figures)}")
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from rinn.errors import InputError
+from rinn.config import check_integer
 from rinn.graphs.basics import ROLES, by_role, check_graph
 from rinn.report.figures.canvas import (
     BLUE,
@@ -277,10 +277,7 @@ def graph_info(
     """
     check_graph(graph)
     for name, limit in (("all_drawn", all_drawn), ("max_drawn", max_drawn)):
-        if limit < 1:
-            raise InputError(
-                f"{name} must be at least 1, got {limit}; leave it out for the default"
-            )
+        check_integer(name, limit)
     chosen = {node for role in ROLES for node in _choose(graph, role, all_drawn, max_drawn)}
     part = take_part(graph, chosen)
     weights = [_number(about.get("weight")) or 0.0 for *_, about in part.edges(data=True)]

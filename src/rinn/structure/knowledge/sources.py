@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rinn.config import check_number
+from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, check_integer, check_number
 from rinn.data.genesets import load_gmt
 from rinn.errors import InputError
 from rinn.structure.knowledge.network import Network, load_sif
 from rinn.structure.knowledge.statements import MAX_WEIGHT, Statement, load_statements
-
-SET_WEIGHT = 1.0
-NETWORK_WEIGHT = 1.0
-STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -36,36 +32,31 @@ class Knowledge:
 
     statements: tuple[Statement, ...] = ()
     sets: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    set_weight: float = SET_WEIGHT
+    set_weight: float = PRIOR_WEIGHT
     network: Network | None = None
-    steps: int = STEPS
-    network_weight: float = NETWORK_WEIGHT
+    steps: int = NETWORK_STEPS
+    network_weight: float = PRIOR_WEIGHT
     is_directed: bool = False
     is_mask: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_number("--network-steps", self.steps, 1)
-        for name, value in (
+        check_integer("--network-steps", self.steps)
+        for name, weight in (
             ("--set-weight", self.set_weight),
             ("--network-weight", self.network_weight),
         ):
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (is_number and 0 < value <= MAX_WEIGHT):
-                raise InputError(
-                    f"{name} must be a number above 0 and at most {MAX_WEIGHT:g}, in log odds, "
-                    f"got {value!r}; choose a number in that range"
-                )
+            check_number(name, weight, maximum=MAX_WEIGHT, above=True, example=1)
 
 
 def load_knowledge(
     prior: str | os.PathLike[str] | None = None,
     *,
     gene_sets: str | os.PathLike[str] | None = None,
-    set_weight: float = SET_WEIGHT,
+    set_weight: float = PRIOR_WEIGHT,
     network: str | os.PathLike[str] | None = None,
-    steps: int = STEPS,
-    network_weight: float = NETWORK_WEIGHT,
+    steps: int = NETWORK_STEPS,
+    network_weight: float = PRIOR_WEIGHT,
     is_directed: bool = False,
     is_mask: bool = False,
 ) -> Knowledge | None:
