@@ -36,11 +36,11 @@ from rinn.strategies.evolution.genes import (
     LEGAL,
     STEPS,
     ZEROS,
-    EvolutionProgram,
-    EvolutionTraits,
+    EvolutionHyperparameters,
+    EvolutionSpec,
     count_genes,
     count_mutations,
-    make_traits,
+    make_hyper,
 )
 
 SIZES = {"sets": 2, "population": 201, "layers": 8, "width": 8, "inputs": 16, "outputs": 16}
@@ -103,12 +103,12 @@ def _make_data(work: argparse.Namespace, kind: str) -> tuple[np.ndarray, np.ndar
     return x, y if work.loss == "mse" else (y > 0).astype(float)
 
 
-def _make_program(work: argparse.Namespace, kernel: str) -> EvolutionProgram:
+def _make_spec(work: argparse.Namespace, kernel: str) -> EvolutionSpec:
     shape = {name: getattr(work, name) for name in ("layers", "width", "population")}
-    program = EvolutionProgram(work.loss, "relu", **shape, mutations=1, kernel=kernel)
+    spec = EvolutionSpec(work.loss, "relu", **shape, mutations=1, kernel=kernel)
     most = max((*MUTATION_RATES, MUTATION_RATE))
-    genes = count_genes(program, work.inputs, work.outputs)
-    return dataclasses.replace(program, mutations=count_mutations(most, genes))
+    genes = count_genes(spec, work.inputs, work.outputs)
+    return dataclasses.replace(spec, mutations=count_mutations(most, genes))
 
 
 def _measure_cpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> list[dict[str, Any]]:
@@ -149,21 +149,21 @@ def _make_ours(
     work: argparse.Namespace, x: np.ndarray, y: np.ndarray, devices: list[Any]
 ) -> Callable[[], tuple[float, float, float]]:
     """Populations on every core at the same time, one thread for each."""
-    program, samples = _make_program(work, "cached"), group_samples(x, y, work.loss)
+    spec, samples = _make_spec(work, "cached"), group_samples(x, y, work.loss)
     lanes = []
     for lane, device in enumerate(devices):
         seeds = [lane * work.sets + s for s in range(work.sets)]
         alike = [[value] * work.sets for value in (ELITE_RATIO, MUTATION_RATE, L1, "even")]
         names = ("elite_ratio", "mutation_rate", "l1", "legal")
         settings: dict[str, Any] = dict(zip(names, alike, strict=True))
-        traits = make_traits(program, work.inputs, work.outputs, **settings, seed=seeds)
-        start = start_populations(program, traits, work.inputs, work.outputs)
-        lanes.append(jax.device_put((start, traits, samples), device))
+        hyper = make_hyper(spec, work.inputs, work.outputs, **settings, seed=seeds)
+        start = start_populations(spec, hyper, work.inputs, work.outputs)
+        lanes.append(jax.device_put((start, hyper, samples), device))
 
     def run_lane(number: int) -> None:
-        populations, traits, samples = lanes[number]
-        after = evolve_segment(program, populations, traits, samples, work.generations)
-        lanes[number] = jax.block_until_ready((after, traits, samples))
+        populations, hyper, samples = lanes[number]
+        after = evolve_segment(spec, populations, hyper, samples, work.generations)
+        lanes[number] = jax.block_until_ready((after, hyper, samples))
 
     pool = ThreadPoolExecutor(len(lanes))
     each = len(devices) * work.sets * work.generations
@@ -238,9 +238,9 @@ def _make_loop(
 def _measure_gpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> list[dict[str, Any]]:
     x, y = _make_data(work, kind)
     rng, sets = np.random.default_rng(1), work.sets
-    program = _make_program(work, "batched")
-    traits = make_traits(
-        program,
+    spec = _make_spec(work, "batched")
+    hyper = make_hyper(
+        spec,
         work.inputs,
         work.outputs,
         elite_ratio=rng.choice(ELITE_RATIOS, sets).tolist(),
@@ -249,39 +249,39 @@ def _measure_gpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> lis
         legal=rng.choice(list(LEGAL), sets).tolist(),
         seed=list(range(sets)),
     )
-    start = start_populations(program, traits, work.inputs, work.outputs)
+    start = start_populations(spec, hyper, work.inputs, work.outputs)
     samples = group_samples(x, y, work.loss)
-    traits, samples = jax.device_put((traits, samples), devices[0])
+    hyper, samples = jax.device_put((hyper, samples), devices[0])
     rows, genes = [], None
     for kernel in work.kernels:
-        program = dataclasses.replace(program, kernel=kernel)
-        row, populations = _time_generations(work, program, start, traits, samples, devices[0])
+        spec = dataclasses.replace(spec, kernel=kernel)
+        row, populations = _time_generations(work, spec, start, hyper, samples, devices[0])
         genes = populations.children if genes is None else genes
-        fitness = _time_fitness(work, program, genes, traits, samples)
+        fitness = _time_fitness(work, spec, genes, hyper, samples)
         rows.append({"data": kind, "kernel": kernel, **row, "fitness_ms": 1e3 * fitness[0]})
         rows[-1]["distinct_samples"] = int(samples.x.shape[1])
-        rows[-1]["fitness_off_by"] = _compare(work, program, genes, traits, samples, fitness[1])
+        rows[-1]["fitness_off_by"] = _compare(work, spec, genes, hyper, samples, fitness[1])
     for tile in work.tiles:
         for warps in work.warps:
             fused.TILE, fused.WARPS = tile, warps
-            program = dataclasses.replace(program, kernel="pallas")
-            seconds, _ = _time_fitness(work, program, genes, traits, samples)
+            spec = dataclasses.replace(spec, kernel="pallas")
+            seconds, _ = _time_fitness(work, spec, genes, hyper, samples)
             rows.append({"data": kind, "tile": tile, "warps": warps, "fitness_ms": 1e3 * seconds})
     return rows
 
 
 def _time_generations(
     work: argparse.Namespace,
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     start: Populations,
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     samples: Samples,
     device: Any,
 ) -> tuple[dict[str, Any], Populations]:
     populations, seconds = jax.device_put(start, device), []
     for _ in range(1 + work.repeats):
         began = time.perf_counter()
-        populations = evolve_segment(program, populations, traits, samples, work.generations)
+        populations = evolve_segment(spec, populations, hyper, samples, work.generations)
         jax.block_until_ready(populations)
         seconds.append(time.perf_counter() - began)
     each = [wall / work.generations for wall in seconds[1:]]
@@ -300,34 +300,34 @@ def _time_generations(
 
 def _time_fitness(
     work: argparse.Namespace,
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Any,
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     samples: Samples,
 ) -> tuple[float, np.ndarray]:
-    def measure(genes: Any, traits: EvolutionTraits, samples: Samples) -> Any:
-        return measure_fitness(program, genes, traits, samples)
+    def measure(genes: Any, hyper: EvolutionHyperparameters, samples: Samples) -> Any:
+        return measure_fitness(spec, genes, hyper, samples)
 
     compiled, seconds = jax.jit(measure), []
     for _ in range(2 + work.repeats):
         began = time.perf_counter()
-        fitness = jax.block_until_ready(compiled(genes, traits, samples))
+        fitness = jax.block_until_ready(compiled(genes, hyper, samples))
         seconds.append(time.perf_counter() - began)
     return min(seconds[2:]), np.asarray(fitness)
 
 
 def _compare(
     work: argparse.Namespace,
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Any,
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     samples: Samples,
     fitness: np.ndarray,
 ) -> dict[str, float]:
     """How far fitness is from that in full float32, and how often two neighbours swap ranks."""
     few = min(8, len(genes))
-    head = jax.tree.map(lambda leaf: leaf[:few], traits)
-    exact = dataclasses.replace(program, kernel="batched")
+    head = jax.tree.map(lambda leaf: leaf[:few], hyper)
+    exact = dataclasses.replace(spec, kernel="batched")
     with jax.default_matmul_precision("highest"):
         right = np.asarray(
             jax.jit(measure_fitness, static_argnums=0)(exact, genes[:few], head, samples)

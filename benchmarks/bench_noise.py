@@ -79,7 +79,7 @@ def measure(family: str, seed: int, *, trials: int, device: str) -> Record:
         "samples": len(x),
         "networks": networks,
         "edges": fit.latent.graph.number_of_edges(),
-        "candidates": fit.latent.doubtful.number_of_edges(),
+        "candidates": fit.latent.candidates.number_of_edges(),
         "warnings": list(find_warnings(data, fit.networks)),
         "regression": count_regression(x, y),
         "seconds": time.monotonic() - started,

@@ -37,7 +37,7 @@ from rinn.simulate.datasets import make_dataset
 from rinn.simulate.samples import Simulation
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import Effects
-from rinn.structure.prior import Prior, make_prior
+from rinn.structure.prior.log_odds import Prior, make_prior
 from rinn.structure.regression import Sample, estimate_moments
 
 DATASETS = ("or", "gaussian", "logic")

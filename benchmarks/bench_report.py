@@ -26,7 +26,7 @@ import pandas as pd
 from rinn.config import NetSettings, RunSettings, Trial
 from rinn.graphs.basics import reach
 from rinn.graphs.files import edges_table, write_graph
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.nets.selection import select_accurate, select_nearest
 from rinn.pipeline import tabulate_trials
@@ -111,7 +111,7 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
                        for letter, number in (("x", size.inputs), ("y", size.outputs)))  # fmt: skip
     nets = make_nets(size, rng)
     loss = np.array([net.validation_loss for net in nets])
-    nearest = select_nearest(loss, np.array([net.size for net in nets]))
+    nearest = select_nearest(loss, np.array([net.l1_norm for net in nets]))
     chosen = select_accurate(loss, 20)
     manifest = _describe(size, inputs, outputs)
     with open_run(folder, manifest, []) as run:
@@ -120,7 +120,7 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
         save_kept(folder / WEIGHTS, [nets[i] for i in chosen], notes)
         write_graph(graph, folder / "graph.json")
         write_graph(graph, folder / "graph.graphml")
-        run.write_table("edges.csv", edges_table(found, drawn=graph))
+        run.write_table("edges.csv", edges_table(found, reported=graph))
         latents = [node for node, role in graph.nodes(data="role") if role == "latent"]
         activity = pd.DataFrame(rng.normal(size=(size.samples, len(latents))), columns=latents)
         activity.insert(0, "sample", range(size.samples))

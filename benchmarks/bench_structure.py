@@ -46,16 +46,19 @@ from rich.table import Table
 
 from bench_recovery import append_record, draw_world, find_versions
 from rinn.data.align import as_data
+from rinn.data.least_squares import regress
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.graphs.basics import by_role, collapse, reach
 from rinn.graphs.compare import match_latents
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.samples import Simulation
-from rinn.structure.consensus import Reading, from_graph, learn_graph, read_resamples, test_fit
-from rinn.structure.effects import Effects, estimate_effects, estimate_slopes
+from rinn.structure.consensus import learn_graph
+from rinn.structure.effects import Effects, estimate_effects
+from rinn.structure.first_graph import set_start
 from rinn.structure.heldout import make_support_test
-from rinn.structure.proposal import set_start
+from rinn.structure.records import LatentGraph
+from rinn.structure.reported import from_graph, test_fit
 
 Record = dict[str, Any]
 Tables = tuple[np.ndarray, np.ndarray]
@@ -184,7 +187,7 @@ def measure_coverage(case: Case, options: argparse.Namespace) -> Record:
             kept = [int(name[1:]) for name in data.inputs]  # no input that never changes
             moments, inputs = effects.moments, len(kept)
             # The slope of the sample says how its effects were standardised.
-            slopes = estimate_slopes(effects.sample)[:inputs]
+            slopes = regress(effects.sample.x, effects.sample.y)[0][:inputs]
             moving = np.abs(slopes) > 1e-12
             scale = moments.effects[:inputs] / np.where(moving, slopes, 1.0)
             z = moments.effects[:inputs] - truth[kept] / unit * scale
@@ -328,14 +331,14 @@ def measure_calibration(case: Case, options: argparse.Namespace) -> Record:
     for n in CALIBRATION_SIZES:
         x, y, truth = draw_graph(case.setting, case.number, n)
         effects, data, _ = estimate(x, y)
-        reading = read_resamples(effects, data.inputs, data.outputs)
+        reading = learn_graph(effects, data.inputs, data.outputs)
         found[str(n)] = {kind: count(pairs) for kind, pairs in judge(reading, truth).items()}
     return {"sizes": found}
 
 
-def judge(reading: Reading, truth: nx.DiGraph) -> dict[str, list[tuple[float, bool]]]:
+def judge(reading: LatentGraph, truth: nx.DiGraph) -> dict[str, list[tuple[float, bool]]]:
     """The frequency of each latent and edge, and whether it is right."""
-    graph, every = reading.latent.graph, reading.latent.doubtful
+    graph, every = reading.graph, reading.candidates
     names = dict(match_latents(graph, truth))
     left = truth.copy()
     left.remove_nodes_from(names.values())
@@ -360,12 +363,12 @@ def judge(reading: Reading, truth: nx.DiGraph) -> dict[str, list[tuple[float, bo
     }
 
 
-def _list_candidates(reading: Reading) -> nx.DiGraph:
+def _list_candidates(reading: LatentGraph) -> nx.DiGraph:
     """Latents that are not reported, with the outputs that they reach, and inputs."""
-    every, found = reading.latent.doubtful, nx.DiGraph()
+    every, found = reading.candidates, nx.DiGraph()
     outputs = by_role(every, "output")
     for node in by_role(every, "latent"):
-        if node not in reading.latent.graph:
+        if node not in reading.graph:
             found.add_node(node, role="latent")
             half = every.nodes[node]["frequency"] / 2
             inputs = [

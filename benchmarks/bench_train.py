@@ -30,8 +30,9 @@ from rich.table import Table
 from rinn.config import SPLITS, NetSettings, Trial
 from rinn.data.problem import Problem, make_problem
 from rinn.data.records import Data
-from rinn.nets.cohorts import SEGMENT_LENGTHS, Trainer, plan_cohorts
 from rinn.nets.devices import find_devices
+from rinn.nets.groups import plan_groups
+from rinn.nets.trainer import SEGMENT_LENGTHS, Trainer
 
 SIZES = {"nets": 128, "width": 10, "layers": 8, "inputs": 16, "outputs": 16, "batch": 128}
 SIZES |= {"samples": 5000, "repeats": 5, "segments": 1}
@@ -126,9 +127,9 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
     net = {"width": work.width, "layers": work.layers, "batch_size": work.batch, "l1": L1}
     net |= {"learning_rate": LEARNING_RATE, "epochs": ENDLESS, "patience": ENDLESS}
     trials = [Trial(i, i, i % SPLITS, NetSettings(**net, seed=i)) for i in range(work.nets)]
-    cohorts = plan_cohorts(trials, problem, devices[0].platform)
+    groups = plan_groups(trials, problem, devices[0].platform)
     lanes = [
-        [Trainer(cohort, problem, 0, device) for cohort in cohorts[i :: len(devices)]]
+        [Trainer(group, problem, 0, device) for group in groups[i :: len(devices)]]
         for i, device in enumerate(devices)
     ]
     batches = {trainer: trainer.start() for lane in lanes for trainer in lane}
@@ -146,7 +147,7 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
             list(pool.map(lambda lane: run_lane(lane, epochs), lanes))
 
     def validate() -> float:
-        kept = [np.asarray(b.state.validation_loss)[b.slots >= 0] for b in batches.values()]
+        kept = [np.asarray(b.state.validation_loss)[b.members >= 0] for b in batches.values()]
         return float(np.median(np.concatenate(kept)))
 
     name = f"rinn, {work.nets} nets, {len(devices)} x {devices[0].platform}"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rinn.config import NetSettings, Trial
 from rinn.graphs.files import write_graph
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.refit.model import GraphModel, NodeFunction, run_model
 from rinn.runs.folder import save_kept

@@ -19,9 +19,10 @@ from rinn.data.align import as_data, fingerprint, load_data
 from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import find_max_l1, make_problem
 from rinn.errors import InputError
-from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.groups import plan_groups
 from rinn.nets.predict import find_test_losses, predict_net, predict_samples, score_test
 from rinn.nets.search import Engine, run_search
+from rinn.nets.trainer import Trainer
 from rinn.pipeline import fit_data, plan_run
 from rinn.refit.refit import refit_graph
 from rinn.runs.folder import load_kept
@@ -164,10 +165,10 @@ def test_splits_in_one_cohort_have_offsets_of_their_own():
     """On a GPU both splits share a program; it must be the same there."""
     problem = make_problem(confounded(True))
     trials = trials_alike(2)
-    cohorts = plan_cohorts(trials, problem, "gpu")
-    assert any(len({t.split for t in cohort.trials}) == 2 for cohort in cohorts)
+    groups = plan_groups(trials, problem, "gpu")
+    assert any(len({t.split for t in group.trials}) == 2 for group in groups)
     alone = run_search(problem, trials, CPU)
-    engine = Engine(lambda trials, problem, _: plan_cohorts(trials, problem, "gpu"), Trainer)
+    engine = Engine(lambda trials, problem, _: plan_groups(trials, problem, "gpu"), Trainer)
     together = run_search(problem, trials, CPU, engine=engine)
     for one, other in zip(alone, together, strict=True):
         assert one.validation_loss == pytest.approx(other.validation_loss, rel=1e-4)

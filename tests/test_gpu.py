@@ -9,17 +9,18 @@ import pytest
 from networks import make_trials, mixed_data, small_problem
 from rinn.data.problem import make_problem
 from rinn.errors import InputError
-from rinn.nets.cohorts import Trainer, plan_cohorts
 from rinn.nets.devices import find_devices
+from rinn.nets.groups import plan_groups
+from rinn.nets.trainer import Trainer
 from rinn.strategies.evolution.fitness import group_samples, measure_fitness
-from rinn.strategies.evolution.genes import EvolutionProgram, make_traits
+from rinn.strategies.evolution.genes import EvolutionSpec, make_hyper
 
 
 def _train(problem, trials, device):
-    (cohort,) = plan_cohorts(trials, problem, "gpu")
-    trainer = Trainer(cohort, problem, 0, device)
+    (group,) = plan_groups(trials, problem, "gpu")
+    trainer = Trainer(group, problem, 0, device)
     batch, nets = trainer.start(), []
-    while (batch.slots >= 0).any():
+    while (batch.members >= 0).any():
         batch, new = trainer.advance(batch)
         nets += new
     return sorted(nets, key=lambda net: net.trial.number)
@@ -43,10 +44,10 @@ def test_fitness_agrees_with_the_cpu(gpu, loss):
     settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [10.0], "seed": [0]}
     found = []
     for device, kernel in ((gpu, "pallas"), (jax.devices("cpu")[0], "cached")):
-        program = EvolutionProgram(loss, "relu", 8, 8, 201, mutations=10, kernel=kernel)
-        traits = make_traits(program, 16, 16, **settings, legal=["even"])
-        given = jax.device_put((genes, traits, group_samples(x, y, loss)), device)
-        found.append(np.asarray(measure_fitness(program, *given)))
+        spec = EvolutionSpec(loss, "relu", 8, 8, 201, mutations=10, kernel=kernel)
+        hyper = make_hyper(spec, 16, 16, **settings, legal=["even"])
+        given = jax.device_put((genes, hyper, group_samples(x, y, loss)), device)
+        found.append(np.asarray(measure_fitness(spec, *given)))
     np.testing.assert_allclose(*found, rtol=5e-3)
 
 

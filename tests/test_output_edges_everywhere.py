@@ -15,7 +15,7 @@ from rinn.errors import InputError
 from rinn.graphs.compare import score_graph
 from rinn.graphs.export import EXPORTS, export_graph
 from rinn.graphs.files import load_graph, write_graph
-from rinn.pipeline import check_knowledge
+from rinn.pipeline import check_prior
 from rinn.refit.intervene import predict_do
 from rinn.refit.refit import refit_graph
 from rinn.report.figures.comparison import plot_comparison
@@ -24,7 +24,7 @@ from rinn.report.html.graph import draw_graph
 from rinn.report.index import draw_thumbnail
 from rinn.runs.check import check_file
 from rinn.runs.model import load_model
-from rinn.structure.knowledge.sources import load_knowledge
+from rinn.structure.prior.sources import load_prior
 
 OUTPUTS = ["u0", "u1", "u2", "u3", "w"]
 TRUE = {("a", "u0"), ("b", "u0"), *(("u0", f"u{i}") for i in (1, 2, 3)), ("c", "w")}
@@ -156,6 +156,6 @@ def test_a_what_if_follows_them_and_says_what_it_cannot_do(run):
 
 def test_prior_knowledge_says_nothing_of_them(tmp_path):
     (tmp_path / "prior.csv").write_text("statement,first,second\nmust,a,u0\n")
-    knowledge = load_knowledge(tmp_path / "prior.csv")
+    prior = load_prior(tmp_path / "prior.csv")
     with pytest.raises(InputError, match="output_edges must be off where there is prior knowledge"):
-        check_knowledge(knowledge, RunSettings(output_edges=True))
+        check_prior(prior, RunSettings(output_edges=True))

@@ -10,7 +10,7 @@ from networks import small_data, small_problem
 from rinn.config import NetSettings, RunSettings, Trial
 from rinn.data.align import as_data
 from rinn.errors import InputError, TrainingError
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import find_activities, map_trained, predict_samples, score_test, view_net
 from rinn.nets.redundant import draw_weights
 from rinn.pipeline import check_truth, conclude, fit_data, score_found, tabulate_trials

@@ -18,7 +18,7 @@ from rinn.data.problem import make_problem
 from rinn.fit import fit_run
 from rinn.graphs.basics import by_role
 from rinn.graphs.files import load_graph
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import draw_weights
 from rinn.refit import refit
 from rinn.refit.activity import find_activity

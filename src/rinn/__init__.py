@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from rinn.graphs.theory import explain_latents as explain_latents
     from rinn.graphs.theory import modify_graph as modify_graph
     from rinn.graphs.theory import signature_classes as signature_classes
-    from rinn.nets.cohorts import TrainedNet as TrainedNet
+    from rinn.nets.groups import TrainedNet as TrainedNet
     from rinn.nets.maps import map_net as map_net
     from rinn.nets.redundant import Weights as Weights
     from rinn.nets.search import run_search as run_search
@@ -84,8 +84,8 @@ if TYPE_CHECKING:
     from rinn.structure.consensus import learn_graph as learn_graph
     from rinn.structure.effects import estimate_effects as estimate_effects
     from rinn.structure.enrichment import enrich_latents as enrich_latents
-    from rinn.structure.knowledge.sources import Knowledge as Knowledge
-    from rinn.structure.knowledge.sources import load_knowledge as load_knowledge
+    from rinn.structure.prior.sources import PriorKnowledge as PriorKnowledge
+    from rinn.structure.prior.sources import load_prior as load_prior
     from rinn.structure.similarity import compare_inputs as compare_inputs
 
     __version__: str
@@ -131,7 +131,7 @@ _HOMES = {
     "load_graph": "graphs.files",
     "write_graph": "graphs.files",
     "export_graph": "graphs.export",
-    "load_knowledge": "structure.knowledge.sources",
+    "load_prior": "structure.prior.sources",
     "load_model": "runs.model",
     "predict_do": "refit.intervene",
     "find_activity": "refit.activity",
@@ -156,7 +156,7 @@ _HOMES = {
     "EvolutionSettings": "config",
     "RunSettings": "config",
     "Trial": "config",
-    "TrainedNet": "nets.cohorts",
+    "TrainedNet": "nets.groups",
     "Fit": "pipeline",
     "Weights": "nets.redundant",
     "Assumption": "graphs.assumptions",
@@ -165,7 +165,7 @@ _HOMES = {
     "DataComparison": "graphs.assumptions",
     "PairTest": "graphs.assumptions",
     "Statement": "graphs.separation",
-    "Knowledge": "structure.knowledge.sources",
+    "PriorKnowledge": "structure.prior.sources",
     "PrepareSettings": "genomics.prepare.settings",
     "Sources": "genomics.prepare.settings",
     "TciSettings": "genomics.tci.settings",

@@ -199,10 +199,10 @@ class NetSettings(Settings):
     counts checks (one per epoch) without the validation cost falling below `tolerance` of its
     best, as the paper's authors stopped their networks.
 
-    Where `knee` or `cooling` is given, the second half of the epochs settles the network: the L1
-    penalty no longer grows beyond weights of the size `knee` (a minimax concave penalty, Zhang
-    2010), so that it stops shrinking those that are needed, and the learning rate falls to
-    `cooling` of what it was. Patience counts from there.
+    Where `mcp_threshold` or `final_lr_factor` is given, the second half of the epochs anneals: the
+    L1 penalty is constant beyond weights of the size `mcp_threshold` (a minimax concave penalty,
+    Zhang 2010), so that it does not shrink those that are needed, and the learning rate falls to
+    `final_lr_factor` of what it was. Patience counts from there.
     """
 
     kind: str = setting("redundant", choices=("redundant", "plain", "belief"))
@@ -216,8 +216,8 @@ class NetSettings(Settings):
     learning_rate: float = setting(1e-2, minimum=TINY)
     l1: float = setting(1e-3, minimum=0)
     l2: float = setting(0.0, minimum=0)
-    knee: float = setting(0.0, minimum=0)
-    cooling: float = setting(1.0, minimum=TINY, maximum=1)
+    mcp_threshold: float = setting(0.0, minimum=0)
+    final_lr_factor: float = setting(1.0, minimum=TINY, maximum=1)
     batch_size: int = setting(128, minimum=1)
     epochs: int = setting(300, minimum=1)
     patience: int = setting(50, minimum=1)
@@ -233,9 +233,9 @@ class NetSettings(Settings):
             )
 
     @property
-    def settles_at(self) -> int:
-        """The epoch from which the network settles; 0 where it does not."""
-        return self.epochs // 2 if self.knee or self.cooling < 1 else 0
+    def anneal_start(self) -> int:
+        """The epoch from which training anneals; 0 where it does not."""
+        return self.epochs // 2 if self.mcp_threshold or self.final_lr_factor < 1 else 0
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -30,8 +30,8 @@ from rinn.graphs.basics import by_role
 from rinn.refit.model import run_model
 from rinn.runs.progress import TrainingProgress
 from rinn.runs.terminal import Terminal
-from rinn.structure.knowledge.resolve import resolve
-from rinn.structure.knowledge.sources import Knowledge, load_knowledge
+from rinn.structure.prior.resolve import resolve
+from rinn.structure.prior.sources import PriorKnowledge, load_prior
 
 if TYPE_CHECKING:
     from rinn.pipeline import Fit
@@ -62,7 +62,7 @@ class GraphEstimator(BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         min_samples: int = MIN_SAMPLES,
         verbose: bool = False,
-        prior: Knowledge | str | os.PathLike[str] | None = None,
+        prior: PriorKnowledge | str | os.PathLike[str] | None = None,
     ) -> None:
         self.budget = budget
         self.trials = trials
@@ -122,19 +122,19 @@ class GraphEstimator(BaseEstimator):
         devices = find_devices(self.device)
         quiet = not (self.verbose and total)
         with TrainingProgress(total, Terminal(stderr=True), quiet=quiet) as progress:
-            return fit_data(data, settings, devices, knowledge=self._read_prior(), report=progress)
+            return fit_data(data, settings, devices, prior=self._read_prior(), report=progress)
 
     def _check_prior(self, data: Data, settings: RunSettings) -> None:
         """Refuse wrong prior knowledge before anything is trained."""
-        if knowledge := self._read_prior():
-            from rinn.pipeline import check_knowledge
+        if prior := self._read_prior():
+            from rinn.pipeline import check_prior
 
-            check_knowledge(knowledge, settings)
-            resolve(knowledge, data)
+            check_prior(prior, settings)
+            resolve(prior, data)
 
-    def _read_prior(self) -> Knowledge | None:
+    def _read_prior(self) -> PriorKnowledge | None:
         prior = getattr(self, "prior", None)
-        return load_knowledge(prior) if isinstance(prior, str | os.PathLike) else prior
+        return load_prior(prior) if isinstance(prior, str | os.PathLike) else prior
 
     def _keep(self, fit: Fit) -> None:
         """Keep what only some strategies give."""
@@ -448,7 +448,7 @@ class RINN(Predictor):
         min_samples: with fewer samples than this, `fit` refuses; at least 10.
         verbose: show the progress of the training on stderr.
         prior: what is known of inputs and outputs by their names: a file that `rinn fit --prior`
-            takes, or what `rinn.load_knowledge` made of several; None for nothing.
+            takes, or what `rinn.load_prior` made of several; None for nothing.
 
     Attributes:
         graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,

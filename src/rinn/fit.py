@@ -19,9 +19,9 @@ from rinn.data.align import load_data
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.graphs.files import load_graph, write_graph
-from rinn.nets.cohorts import TrainedNet
 from rinn.nets.devices import find_devices
-from rinn.pipeline import Fit, check_knowledge, check_truth, fit_data, plan_run, tabulate_trials
+from rinn.nets.groups import TrainedNet
+from rinn.pipeline import Fit, check_prior, check_truth, fit_data, plan_run, tabulate_trials
 from rinn.report.html.page import write_report
 from rinn.runs.folder import MANIFEST, RunFolder, load_manifest, open_run
 from rinn.runs.progress import TrainingProgress
@@ -30,11 +30,10 @@ from rinn.runs.score import score_folder
 from rinn.runs.sentences import summarise_null
 from rinn.runs.terminal import Terminal
 from rinn.runs.write import describe_prior, describe_run, fingerprint_plan, write_fit
-from rinn.structure.knowledge.resolve import resolve
-from rinn.structure.knowledge.sources import Knowledge
 from rinn.structure.null import NETWORKS, fit_null
-from rinn.structure.qvalues import assign_q
-from rinn.structure.rounds import NullRound
+from rinn.structure.prior.resolve import resolve
+from rinn.structure.prior.sources import PriorKnowledge
+from rinn.structure.qvalues import NullRound, assign_q
 
 SECONDS_BETWEEN_TABLES = 2.0
 
@@ -59,7 +58,7 @@ def fit_run(
     truth_path: Path | None = None,
     covariates_path: Path | None = None,
     kinds_path: Path | None = None,
-    knowledge: Knowledge | None = None,
+    prior: PriorKnowledge | None = None,
     console: Console | None = None,
     quiet: bool = False,
     command: Sequence[str] | None = None,
@@ -78,7 +77,7 @@ def fit_run(
         truth_path: a graph to score against; nothing else sees it.
         covariates_path: table of tissue, batch and the like, which act on the outputs directly.
         kinds_path: table of the kinds of outputs; see `load_kinds`.
-        knowledge: what is known of the inputs and outputs; another makes another run.
+        prior: what is known of the inputs and outputs; another makes another run.
         console: where progress is shown.
         quiet: show nothing.
         command: the words that make this run again, for the manifest.
@@ -94,15 +93,15 @@ def fit_run(
     data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
     trials = plan_run(data, settings)[1]
-    check_knowledge(knowledge, settings)
-    known = resolve(knowledge, data) if knowledge else None
+    check_prior(prior, settings)
+    known = resolve(prior, data) if prior else None
     devices = find_devices(device)
     manifest = describe_run(data, settings, x_path, y_path, devices)
     if covariates_path is not None:
         manifest["tables"]["covariates"] = covariates_path.name
-    if knowledge and known:
+    if prior and known:
         manifest["data"] |= {"prior": known.prior.fingerprint()}
-        manifest["prior"] = describe_prior(knowledge, known)
+        manifest["prior"] = describe_prior(prior, known)
     manifest |= {"plan": fingerprint_plan(trials), "command": list(command or [])}
     with open_run(out, manifest, trials) as run:
         stored = load_manifest(out)
@@ -115,11 +114,9 @@ def fit_run(
                 silent = quiet or not trials
                 with TrainingProgress(len(trials), console, silent) as progress:
                     report = _Follower(run, progress, clock)
-                    fit = fit_data(
-                        data, settings, devices, knowledge=knowledge, saver=run, report=report
-                    )
+                    fit = fit_data(data, settings, devices, prior=prior, saver=run, report=report)
                 if settings.null:
-                    search = functools.partial(fit_data, refit=False, knowledge=knowledge)
+                    search = functools.partial(fit_data, refit=False, prior=prior)
                     manifest["null"] = _fit_null(
                         run, fit, settings, devices, console, quiet, search
                     )
@@ -173,12 +170,12 @@ def _fit_null(
         )
     drawn = fit.latent.graph
     found = assign_q(drawn, null)
-    for graph in (drawn, fit.latent.doubtful):
+    for graph in (drawn, fit.latent.candidates):
         nx.set_edge_attributes(graph, found, "q")
     sentence = summarise_null(null, drawn)
     if fit.data.covariates:
         sentence = f"{sentence} {fit.data.covariates.permutation}"
-    return {"sentence": sentence, "rounds": settings.null, "drawn": null.drawn}
+    return {"sentence": sentence, "rounds": settings.null, "reported": null.reported}
 
 
 def load_run(folder: Path) -> RunResult:

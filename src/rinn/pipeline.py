@@ -18,7 +18,7 @@ from rinn.errors import InputError, TrainingError, quote_some
 from rinn.graphs.basics import by_role
 from rinn.graphs.compare import GraphScores, score_graph
 from rinn.graphs.protocol import PaperScores, score_protocol, truth_patterns
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.maps import NetMaps
 from rinn.nets.predict import (
     TestScores,
@@ -35,15 +35,15 @@ from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, re
 from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph
-from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_needless
+from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_skip_reason
 from rinn.structure.heldout import make_support_test
-from rinn.structure.influence import Influence, learn_informed
-from rinn.structure.knowledge.resolve import resolve
-from rinn.structure.knowledge.sources import Knowledge
+from rinn.structure.output_causes import find_output_causes
 from rinn.structure.output_edges import draw_output_edges
-from rinn.structure.outputs import find_output_causes
-from rinn.structure.records import GraphSettings
-from rinn.structure.vote import LatentGraph, vote_graph
+from rinn.structure.prior.influence import Influence, learn_with_prior
+from rinn.structure.prior.resolve import resolve
+from rinn.structure.prior.sources import PriorKnowledge
+from rinn.structure.records import GraphSettings, LatentGraph
+from rinn.structure.vote import vote_graph
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Fit:
     `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
     paper's choice. A strategy without networks has none of these, but graphs of its own
     (`detected`); one whose networks know nothing of the inputs has no `refit`. Where no network was
-    needed, `needless` says why (`find_needless`), and `test` is that of the graph's own network.
+    needed, `skip_reason` says why, and `test` is that of the graph's own network.
     `influence` is what prior knowledge did, where there was some. `networks` are those that did not
     diverge, where the effects are theirs. `output_causes` are sentences about latents that may be
     outputs.
@@ -74,7 +74,7 @@ class Fit:
     detected: Detected | None = None
     influence: Influence | None = None
     networks: int | None = None
-    needless: str | None = None
+    skip_reason: str | None = None
     output_causes: tuple[str, ...] = ()
 
     @property
@@ -93,7 +93,7 @@ def fit_data(
     settings: RunSettings,
     devices: Sequence[jax.Device],
     *,
-    knowledge: Knowledge | None = None,
+    prior: PriorKnowledge | None = None,
     refit: bool = True,
     saver: Saver | None = None,
     report: Callable[[Sequence[TrainedNet], float], None] | None = None,
@@ -104,7 +104,7 @@ def fit_data(
         data: the two tables.
         settings: of the run.
         devices: where to train.
-        knowledge: what is known of the inputs and outputs; it acts on the graph, not on networks.
+        prior: what is known of the inputs and outputs; it acts on the graph, not on networks.
         refit: whether to fit the graph as a network of its own.
         saver: see `run_search`.
         report: see `run_search`.
@@ -117,7 +117,7 @@ def fit_data(
         TrainingError: every network diverged.
     """
     strategy = find_strategy(settings)
-    check_knowledge(knowledge, settings)
+    check_prior(prior, settings)
     problem, trials = plan_run(data, settings)
     if isinstance(strategy, Detection):
         return _detect(data, problem, strategy, settings)
@@ -132,18 +132,18 @@ def fit_data(
             saver=saver,
             report=report,
         )
-    return conclude(data, problem, nets, settings, knowledge=knowledge, refit=refit)
+    return conclude(data, problem, nets, settings, prior=prior, refit=refit)
 
 
-def check_knowledge(knowledge: Knowledge | None, settings: RunSettings) -> None:
+def check_prior(prior: PriorKnowledge | None, settings: RunSettings) -> None:
     """Raise InputError where there is prior knowledge and the strategy cannot use it."""
-    if knowledge and not find_strategy(settings).takes_prior:
+    if prior and not find_strategy(settings).takes_prior:
         raise InputError(
             f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
             f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
             f"prior out"
         )
-    if knowledge and settings.output_edges:
+    if prior and settings.output_edges:
         raise InputError(
             "output_edges must be off where there is prior knowledge, which says nothing of edges "
             "between outputs, but both were given; leave one of them out"
@@ -162,7 +162,7 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     _check_outputs(problem, strategy, settings)
     trials = plan_trials(settings, problem)
-    if find_needless(problem, settings):
+    if find_skip_reason(problem, settings):
         trials = []
     return strategy.select_inputs(problem) if isinstance(strategy, Networks) else problem, trials
 
@@ -195,7 +195,7 @@ def conclude(
     nets: Sequence[TrainedNet],
     settings: RunSettings,
     *,
-    knowledge: Knowledge | None = None,
+    prior: PriorKnowledge | None = None,
     refit: bool = True,
 ) -> Fit:
     """From trained networks to the graph; without any, from a regression."""
@@ -204,11 +204,11 @@ def conclude(
     if nets:
         found = _select(found, nets, settings)
     else:
-        found = replace(found, needless=find_needless(problem, settings))
+        found = replace(found, skip_reason=find_skip_reason(problem, settings))
     if found.kept and not len(map_trained(found.kept[0]).inputs):
         views = [view_net(net, problem) for net in found.kept]
         return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
-    found = _read_graph(found, settings, knowledge)
+    found = _read_graph(found, settings, prior)
     return _compare_graph(found, settings) if refit else found
 
 
@@ -216,7 +216,7 @@ def _select(found: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fi
     """Keep the networks that the graph is read from, and those of the paper's protocol."""
     loss = np.array([net.validation_loss for net in nets])
     setting = np.array([net.trial.setting for net in nets])
-    size = np.array([net.size for net in nets])
+    size = np.array([net.l1_norm for net in nets])
     mean = average_splits(loss, setting)
     nearest = select_nearest(mean, size, NEAREST)
     accurate = settings.select == "accurate"
@@ -238,7 +238,7 @@ def _select(found: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fi
     )
 
 
-def _read_graph(found: Fit, settings: RunSettings, knowledge: Knowledge | None) -> Fit:
+def _read_graph(found: Fit, settings: RunSettings, prior: PriorKnowledge | None) -> Fit:
     """Estimate the effects and learn the graph that explains them."""
     data, problem, kept = found.data, found.problem, found.kept
     usable = sum(bool(np.isfinite(net.validation_loss)) for net in found.nets)
@@ -252,9 +252,9 @@ def _read_graph(found: Fit, settings: RunSettings, knowledge: Knowledge | None) 
     how = GraphSettings(
         settings.bootstraps, settings.direct, settings.effects_only, settings.output_edges
     )
-    if knowledge:
-        prior = resolve(knowledge, data).prior
-        latent, influence = learn_informed(effects, *names, prior, seed=seed, settings=how)
+    if prior:
+        odds = resolve(prior, data).prior
+        latent, influence = learn_with_prior(effects, *names, odds, seed=seed, settings=how)
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
     if settings.output_edges:
@@ -271,7 +271,7 @@ def _compare_graph(found: Fit, settings: RunSettings) -> Fit:
     data, problem, latent = found.data, found.problem, found.latent
     own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
     _add_refit(latent.graph, own)
-    _add_refit(latent.doubtful, own)
+    _add_refit(latent.candidates, own)
     if not found.kept:
         test = score_predictions(predict_test(own, problem), problem)
         return replace(found, refit=own, comparison=compare_regression(own, problem), test=test)
@@ -358,7 +358,7 @@ def tabulate_trials(
             "train_loss": net.train_loss,
             "validation_loss": net.validation_loss,
             "validation_error": net.validation_error,
-            "sum_abs_weights": net.size,
+            "sum_abs_weights": net.l1_norm,
             "distance": nearest.distance[place] if nearest else np.nan,
             "nearest": place in nearest.chosen if nearest else False,
             "kept": place in chosen,

@@ -9,7 +9,7 @@ from rich.console import Console
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import bench_structure as bench
-from rinn.structure.vote import LatentGraph
+from rinn.structure.records import LatentGraph
 
 
 @pytest.fixture
@@ -75,11 +75,8 @@ def test_a_path_makes_an_edge_right_and_a_latent_without_match_makes_it_wrong():
     every = nx.DiGraph(graph)
     every.add_node("U1", role="latent", frequency=0.2)
     every.add_edges_from([("x0", "y1"), ("x0", "y3"), ("U1", "y3")], frequency=0.2)
-    latent = bench.Reading(
-        LatentGraph(graph, every),
-        {"L1": frozenset({0, 1, 2}), "U1": frozenset({3})},
-        {},
-    )
+    reached = {"L1": frozenset({0, 1, 2}), "U1": frozenset({3})}
+    latent = LatentGraph(graph, every, outputs=reached)
     found = bench.judge(latent, truth)
     assert found[bench.LATENTS] == [(0.9, True), (0.2, False)]
     assert found[bench.REPORTED] == [(0.9, True)] * 4

@@ -136,7 +136,7 @@ def informed(run, tmp_path_factory):
     manifest["prior"] = {
         "sentence": f"Of 7 edges 2 owe their place to {HOSTILE['BRAF']}.",
         "account": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],
-        "silenced": [HOSTILE["BRAF"]],
+        "dropped_inputs": [HOSTILE["BRAF"]],
         "counts": {"contradictions": 5},
         "contradictions": [{"input": HOSTILE["BRAF"], "output": "MYC", **against}],
     }
@@ -144,7 +144,7 @@ def informed(run, tmp_path_factory):
     graph = load_graph(out / "graph.json")
     for edge, values in graph.edges.items():
         values |= {"frequency_without": 0.25, "origin": "prior" if "KRAS" in edge else "data"}
-    graph.edges["BRAF", "L1"]["origin"] = "stated"
+    graph.edges["BRAF", "L1"]["origin"] = "forced"
     write_graph(graph, out / "graph.json")
     write_report(out)
     return out / "report.html"
@@ -177,7 +177,7 @@ def put_graph(out, names):
     weaker = [("TP53", "L1", 0.375), ("EGFR", "U1", 0.125), ("U1", "VEGFA", 0.0625)]
     for source, target, share in weaker:
         whole.add_edge(names.get(source, source), names.get(target, target), frequency=share)
-    edges_table(whole, drawn=graph).to_csv(out / "edges.csv", index=False)
+    edges_table(whole, reported=graph).to_csv(out / "edges.csv", index=False)
     values = np.random.default_rng(0).normal(size=(80, 2))
     activity = pd.DataFrame(values, columns=["L1", "L2"])
     activity.insert(0, "sample", range(80))

@@ -337,7 +337,7 @@ def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
     assert all("supported by the effects of the inputs" in words for words in told)
     assert all("found in 25 % of bootstrap resamples without the prior" in words for words in told)
     page.locator("#graph .node.latent", has_text="L1").click()
-    assert "BRAF +1 stated" in page.locator("#card .card-up").inner_text()
+    assert "BRAF +1 forced" in page.locator("#card .card-up").inner_text()
     said = page.locator("#prior-knowledge").inner_text()
     assert "Owe their place to prior knowledge: KRAS \N{RIGHTWARDS ARROW} L2" in said
     assert "Drawn only because the prior says so: BRAF \N{RIGHTWARDS ARROW} L1" in said
@@ -362,7 +362,7 @@ def test_gene_sets_are_on_the_card(open_page, informed, tmp_path):
 def test_an_edge_past_all_latents_is_direct(open_page, informed, tmp_path):
     folder = shutil.copytree(informed.parent, tmp_path / "run")
     graph = load_graph(folder / "graph.json")
-    graph.add_edge("EGFR", "VEGFA", frequency=1.0, origin="stated")
+    graph.add_edge("EGFR", "VEGFA", frequency=1.0, origin="forced")
     write_graph(graph, folder / "graph.json")
     page = open_page(write_report(folder)).page
     page.locator("#search").fill("EGFR")

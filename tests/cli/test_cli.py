@@ -291,7 +291,7 @@ class TestFit:
     def test_graph_files_agree(self, fitted):
         graph = load_graph(fitted / "graph.json")
         assert set(load_graph(fitted / "graph.graphml").edges) == set(graph.edges)
-        edges = pd.read_csv(fitted / "edges.csv").query("drawn")
+        edges = pd.read_csv(fitted / "edges.csv").query("reported")
         assert set(zip(edges["source"], edges["target"], strict=True)) == set(graph.edges)
         assert "<html" in (fitted / "report.html").read_text(encoding="utf-8")
 
@@ -685,6 +685,6 @@ def test_a_null_gives_edges_their_q(tmp_path):
     rounds = json.loads((out / "null.json").read_text())["rounds"]
     assert sorted(entry["number"] for entry in rounds) == [-1, 0]
     edges = pd.read_csv(out / "edges.csv")
-    assert edges["drawn"].any(), "the test needs an edge"
-    assert edges["q"][edges["drawn"]].between(0, 1).all()
-    assert edges["q"][~edges["drawn"]].isna().all()
+    assert edges["reported"].any(), "the test needs an edge"
+    assert edges["q"][edges["reported"]].between(0, 1).all()
+    assert edges["q"][~edges["reported"]].isna().all()

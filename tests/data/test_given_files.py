@@ -21,7 +21,7 @@ from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
 from rinn.genomics.tci.events import load_labels
 from rinn.graphs.files import load_graph
-from rinn.structure.knowledge.sources import load_knowledge
+from rinn.structure.prior.sources import load_prior
 
 READERS = {
     "x.csv": lambda path: load_table(path, "X"),
@@ -31,9 +31,9 @@ READERS = {
     "kinds.csv": load_kinds,
     "truth.json": load_graph,
     "truth.graphml": load_graph,
-    "prior.csv": load_knowledge,
-    "prior.json": load_knowledge,
-    "prior.json.gz": load_knowledge,
+    "prior.csv": load_prior,
+    "prior.json": load_prior,
+    "prior.json.gz": load_prior,
     "sets.gmt": lambda path: load_gmt(path, genes=set()),
     "tissue.csv": load_labels,
     "a.maf": load_maf,

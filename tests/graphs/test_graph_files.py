@@ -511,7 +511,7 @@ def test_edges_table_has_further_numbers_but_no_text():
     graph.add_edge("x0", "y0", q=0.25, loss_error="a lot")
     graph.add_edge("x0", "y1", weight=2.0)
     drawn = nx.DiGraph([("x0", "y1")])
-    table = edges_table(graph, drawn=drawn)
+    table = edges_table(graph, reported=drawn)
     assert table.columns.tolist()[4:] == ["weight", "frequency", "q", "drawn"]
     assert table["q"].iloc[0] == 0.25
     assert np.isnan(table["q"].iloc[1])

@@ -17,7 +17,7 @@ MANIFEST = {"format": 1, "settings": {}, "data": {}, "created": "now"}
 
 
 def some_that_stop():
-    """Networks of one cohort that stop one after the other, so that the batch shrinks."""
+    """Networks of one group that stop one after the other, so that the batch shrinks."""
     alike = {"width": 4, "batch_size": 32, "activation": "tanh", "optimiser": "adam"}
     trials = make_trials(settings=6, **alike)
     return [
@@ -79,7 +79,7 @@ def stop_after(saves, run, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(rinn.nets.search, "SECONDS_BETWEEN_SAVES", -1.0)
-    monkeypatch.setattr(rinn.nets.search, "SAVES_SHARE", -1)
+    monkeypatch.setattr(rinn.nets.search, "SAVE_RATIO", -1)
     monkeypatch.setattr(run, "save_batch", save_and_stop)
     with pytest.raises(KeyboardInterrupt):
         run_search(small_problem(), some_that_stop(), CPU, saver=run)

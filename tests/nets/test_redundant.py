@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rinn.nets.redundant import Weights, activities, draw_weights, penalty, penalty_slope, run_net
+from rinn.nets.redundant import Weights, draw_weights, penalty, penalty_slope, run_hidden, run_net
 
 RELU = jax.nn.relu
 
@@ -23,17 +23,17 @@ def _by_the_formula(weights, x):
     return h @ weights.output.T + weights.output_bias
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_forward_pass_is_the_papers_formula(wide):
+@pytest.mark.parametrize("fused_inputs", [False, True])
+def test_forward_pass_is_the_papers_formula(fused_inputs):
     rng = np.random.default_rng(1)
     weights = Weights(*(part + 0.1 * rng.normal(size=part.shape) for part in _draw()))
     x = rng.normal(size=(7, 3))
-    found = run_net(weights, RELU, jnp.asarray(x.T), wide=wide).T
+    found = run_net(weights, RELU, jnp.asarray(x.T), fused_inputs=fused_inputs).T
     np.testing.assert_allclose(found, _by_the_formula(weights, x), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_plain_networks_read_the_inputs_once(wide):
+@pytest.mark.parametrize("fused_inputs", [False, True])
+def test_plain_networks_read_the_inputs_once(fused_inputs):
     rng = np.random.default_rng(1)
     weights = draw_weights(rng, "he", 3, 5, 4, 2, redundant=False)
     assert weights.inputs.shape == (1, 5, 4)
@@ -41,19 +41,19 @@ def test_plain_networks_read_the_inputs_once(wide):
     h = np.maximum(weights.inputs[0] @ x, 0)
     for w in weights.hidden:
         h = np.maximum(w @ h, 0)
-    found = run_net(weights, RELU, jnp.asarray(x), wide=wide)
+    found = run_net(weights, RELU, jnp.asarray(x), fused_inputs=fused_inputs)
     np.testing.assert_allclose(found, weights.output @ h, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(activities(weights, RELU, jnp.asarray(x))[-1], h, rtol=1e-4)
+    np.testing.assert_allclose(run_hidden(weights, RELU, weights.inputs @ x)[-1], h, rtol=1e-4)
 
 
 def test_nodes_that_are_not_alive_pass_nothing_on():
     weights = _draw()
-    alive = np.ones((4, 5), np.float32)
-    alive[2, 1:] = 0
+    node_mask = np.ones((4, 5), np.float32)
+    node_mask[2, 1:] = 0
     cut = weights.hidden.copy()
     cut[2, :, 1:] = 0
     x = jnp.asarray(np.random.default_rng(2).normal(size=(3, 6)))
-    found = run_net(weights, RELU, x, alive=alive)
+    found = run_net(weights, RELU, x, node_mask=node_mask)
     np.testing.assert_allclose(found, run_net(weights._replace(hidden=cut), RELU, x), rtol=1e-5)
 
 
@@ -88,8 +88,8 @@ def test_one_hidden_layer_has_no_hidden_products():
 
 def test_activities_end_in_the_output():
     weights, x = _draw(), jnp.ones((3, 4))
-    h = activities(weights, RELU, x)
-    assert h.shape == (4, 5, 4)
+    h = run_hidden(weights, RELU, weights.inputs @ x)
+    assert np.shape(h) == (4, 5, 4)
     out = weights.output @ h[-1] + weights.output_bias[:, None]
     np.testing.assert_allclose(out, run_net(weights, RELU, x), rtol=1e-5)
 

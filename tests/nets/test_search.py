@@ -4,7 +4,7 @@ import pytest
 
 from networks import make_trials, small_problem
 from rinn.nets import search
-from rinn.nets.cohorts import SavedBatch
+from rinn.nets.groups import SavedBatch
 from rinn.nets.search import run_search
 
 CPU = jax.devices("cpu")
@@ -16,19 +16,19 @@ class Memory:
     def __init__(self, stop_after=None):
         self.finished, self.batches, self.stop_after = {}, {}, stop_after
 
-    def load_finished(self, cohort):
-        return self.finished.get(cohort)
+    def load_finished(self, group):
+        return self.finished.get(group)
 
-    def load_batch(self, cohort):
-        return self.batches.get(cohort)
+    def load_batch(self, group):
+        return self.batches.get(group)
 
-    def save_finished(self, cohort, nets):
-        self.finished[cohort] = list(nets)
-        self.batches.pop(cohort, None)
+    def save_finished(self, group, nets):
+        self.finished[group] = list(nets)
+        self.batches.pop(group, None)
 
-    def save_batch(self, cohort, batch, nets):
+    def save_batch(self, group, batch, nets):
         leaves = [np.array(leaf) for leaf in jax.tree.leaves(batch.state)]
-        self.batches[cohort] = SavedBatch(batch.slots.copy(), leaves, batch.epoch), list(nets)
+        self.batches[group] = SavedBatch(batch.members.copy(), leaves, batch.epoch), list(nets)
         if self.stop_after is not None:
             self.stop_after -= 1
             if self.stop_after == 0:
@@ -89,7 +89,7 @@ def test_reports_add_up():
 
 def test_an_error_in_a_lane_reaches_the_caller():
     class Broken(Memory):
-        def save_finished(self, cohort, nets):
+        def save_finished(self, group, nets):
             raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space left"):

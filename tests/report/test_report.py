@@ -116,7 +116,7 @@ def hostile(run):
     """The same run, with names that try to become markup."""
     graph = make_latent_graph(INPUTS, OUTPUTS, HOSTILE[4])
     write_graph(graph, run / "graph.json")
-    edges_table(graph, drawn=graph).to_csv(run / "edges.csv", index=False)
+    edges_table(graph, reported=graph).to_csv(run / "edges.csv", index=False)
     tables = {
         "x": "<script>x</script>.csv",
         "inputs": INPUTS,
@@ -500,7 +500,7 @@ def test_folders_of_older_releases_are_read(run):
 
 
 def test_old_table_of_edges_without_a_word_on_drawn(run):
-    edges = pd.read_csv(run / "edges.csv").drop(columns="drawn")
+    edges = pd.read_csv(run / "edges.csv").drop(columns="reported")
     edges.to_csv(run / "edges.csv", index=False)
     assert load_contents(run).found.number_of_edges() == len(edges)
 
@@ -532,9 +532,16 @@ def test_unknown_role_is_refused(run):
 def test_chance_is_shown(run):
     about = {"networks": 4, "inputs": 4, "connected_inputs": 1, "seed": 1}
     rounds = [
-        {"number": 0, "frequencies": [0.25, 0.5], "drawn": 0, **about},
-        {"number": 1, "frequencies": [0.25], "drawn": 3, **about},
-        {"number": -1, "frequencies": [], "drawn": 0, **about, "decoys": 4, "connected_decoys": 2},
+        {"number": 0, "frequencies": [0.25, 0.5], "reported": 0, **about},
+        {"number": 1, "frequencies": [0.25], "reported": 3, **about},
+        {
+            "number": -1,
+            "frequencies": [],
+            "reported": 0,
+            **about,
+            "decoys": 4,
+            "connected_decoys": 2,
+        },
     ]
     (run / "null.json").write_text(json.dumps({"rounds": rounds}))
     change_manifest(run, lambda m: m | {"null": {"sentence": "Said of chance."}})

@@ -17,7 +17,7 @@ from linear_run import INPUTS, OUTPUTS, make_drawing, make_table, write_linear_r
 from rinn.cli import run
 from rinn.graphs.files import edges_table, write_graph
 from rinn.report.index import read_card
-from rinn.structure.rounds import NullRound
+from rinn.structure.qvalues import NullRound
 
 MISSING = object()
 VALUES = (MISSING, None, "word", -1, 0.5, float("nan"), [], {}, [[]], [None], True)
@@ -46,11 +46,11 @@ def place(tmp_path_factory):
         "prior": {
             "sentence": "It did little.",
             "account": ["1 statement"],
-            "silenced": ["A"],
+            "dropped_inputs": ["A"],
             "counts": {"contradictions": 30},
             "contradictions": [
                 {"input": "A", "output": "y0", "says": "no", "evidence": 3.0, "without": 0.5,
-                 "drawn": True}
+                 "reported": True}
             ],
         },
         "scores": {
@@ -64,7 +64,7 @@ def place(tmp_path_factory):
     numbers = sorted({*manifest["networks"]["kept"], *manifest["networks"]["nearest"]})
     write_graph(make_drawing(), whole / "graph.json")
     write_graph(make_drawing(), whole / "truth.json")
-    edges = edges_table(make_drawing(), drawn=make_drawing()).assign(frequency=0.5, weight=1.0)
+    edges = edges_table(make_drawing(), reported=make_drawing()).assign(frequency=0.5, weight=1.0)
     edges.to_csv(whole / "edges.csv", index=False)
     trials = pd.DataFrame({"trial": numbers, "setting": numbers, "split": 0})
     trials = trials.assign(status="stopped", train_loss=0.5, validation_loss=0.5)

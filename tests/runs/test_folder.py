@@ -9,8 +9,9 @@ import pytest
 import rinn.nets.search
 from networks import make_trials, small_problem
 from rinn.errors import InputError
-from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.groups import plan_groups
 from rinn.nets.search import run_search
+from rinn.nets.trainer import Trainer
 from rinn.runs.folder import RunFolder, load_kept, load_manifest, open_run, save_kept
 
 MANIFEST = {
@@ -60,8 +61,8 @@ def test_diverged_networks_come_back(searched, tmp_path):
 
 def test_batch_comes_back_and_leaves_when_done(searched, tmp_path):
     problem, trials, nets = searched
-    cohort = plan_cohorts(trials, problem, "cpu")[0]
-    trainer = Trainer(cohort, problem, 0, jax.devices("cpu")[0])
+    group = plan_groups(trials, problem, "cpu")[0]
+    trainer = Trainer(group, problem, 0, jax.devices("cpu")[0])
     batch = trainer.start()
     with open_run(tmp_path / "run", MANIFEST, trials) as run:
         assert run.load_batch(0) is None
@@ -70,7 +71,7 @@ def test_batch_comes_back_and_leaves_when_done(searched, tmp_path):
         assert_same_nets(finished, nets[:1])
         restored = trainer.restore(saved)
         assert restored.epoch == batch.epoch
-        np.testing.assert_array_equal(restored.slots, batch.slots)
+        np.testing.assert_array_equal(restored.members, batch.members)
         assert jax.tree.structure(restored.state) == jax.tree.structure(batch.state)
         for ours, theirs in zip(
             jax.tree.leaves(restored.state), jax.tree.leaves(batch.state), strict=True

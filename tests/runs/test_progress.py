@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 import rinn.runs.progress
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.runs.progress import SECONDS_BETWEEN_LINES, TrainingProgress
 
 

@@ -18,7 +18,7 @@ from rinn.cli import run
 from rinn.config import RunSettings
 from rinn.errors import InputError
 from rinn.fit import fit_run
-from rinn.nets.cohorts import Batch, Cohort
+from rinn.nets.groups import BatchState, CompileGroup
 from rinn.nets.search import Engine, run_search
 from rinn.runs.folder import load_manifest, open_run
 
@@ -58,7 +58,7 @@ def saved_files(folder):
     for path in paths:
         try:
             found.add((path.name, path.stat().st_mtime_ns))
-        except FileNotFoundError:  # a cohort moved on between listing and looking
+        except FileNotFoundError:  # a group moved on between listing and looking
             continue
     return found
 
@@ -287,21 +287,23 @@ def test_stopping_starts_no_further_cohort():
     started = []
 
     class Trainer:
-        def __init__(self, cohort, problem, seed, device):
-            started.append(cohort.number)
-            self.cohort = cohort
+        def __init__(self, group, problem, seed, device):
+            started.append(group.number)
+            self.group = group
 
         def start(self):
-            return Batch(np.zeros((1, 1), int), None, None, 0)
+            return BatchState(np.zeros((1, 1), int), None, None, 0)
 
         def advance(self, batch):
-            if self.cohort.number == 0:
+            if self.group.number == 0:
                 raise KeyboardInterrupt
             time.sleep(0.01)
             return batch, []
 
     trials = make_trials(settings=8)
-    engine = Engine(lambda trials, *_: [Cohort(t.number, (t,), None) for t in trials], Trainer)
+    engine = Engine(
+        lambda trials, *_: [CompileGroup(t.number, (t,), None) for t in trials], Trainer
+    )
     with pytest.raises(KeyboardInterrupt):
         run_search(small_problem(), trials, jax.devices("cpu")[:1] * 2, engine=engine)
     assert len(started) <= 2

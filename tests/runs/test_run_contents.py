@@ -87,7 +87,7 @@ def test_edges_say_what_supports_them(found):
     graph = load_graph(found.folder / "graph.json")
     words = {values["support"] for *_, values in graph.edges(data=True)}
     assert words <= {"effects", "covariance", "both", "neither"}
-    edges = pd.read_csv(found.folder / "edges.csv").query("drawn")
+    edges = pd.read_csv(found.folder / "edges.csv").query("reported")
     assert dict(zip(zip(edges.source, edges.target, strict=True), edges.support, strict=True)) == {
         (source, target): word for source, target, word in graph.edges(data="support")
     }

@@ -160,11 +160,13 @@ def test_contrast_is_the_textbook_loop(binary):
 
 def test_contrast_leaves_padding_at_zero():
     rng = np.random.default_rng(6)
-    seen, alive = np.array([True, True, True, False]), np.array([True, True, False])
-    w = np.where(alive[:, None] & seen, rng.normal(size=(3, 4)), 0).astype(np.float32)
+    seen, node_mask = np.array([True, True, True, False]), np.array([True, True, False])
+    w = np.where(node_mask[:, None] & seen, rng.normal(size=(3, 4)), 0).astype(np.float32)
     v = np.where(seen[:, None], rng.random((4, 5)), 0).astype(np.float32)
     machine = Machine(w, np.zeros(3, np.float32), np.zeros(4, np.float32))
-    slope = contrast(machine, v, rng.random((3, 5)).astype(np.float32), seen, alive, binary=True)
+    slope = contrast(
+        machine, v, rng.random((3, 5)).astype(np.float32), seen, node_mask, binary=True
+    )
     assert not np.asarray(slope.weights)[2].any()
     assert not np.asarray(slope.weights)[:, 3].any()
     assert slope.hidden_bias[2] == 0

@@ -119,7 +119,7 @@ def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):
 def test_networks_are_measured_alike(strategy):
     fit = fit_data(small_data(), tiny(strategy), find_devices("cpu"))
     for net in fit.nets:
-        assert net.size == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
+        assert net.l1_norm == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
         assert net.validation_loss > 0
         assert net.epochs <= 3
     assert len(fit.test.error) == len(fit.kept)

@@ -4,7 +4,7 @@ import numpy as np
 from networks import make_trials, small_problem
 from rinn.config import RunSettings
 from rinn.data.problem import see_outputs
-from rinn.nets.cohorts import plan_cohorts
+from rinn.nets.groups import plan_groups
 from rinn.strategies import plan_trials
 from rinn.strategies.dbn import BeliefTrainer
 
@@ -13,10 +13,10 @@ SHAPE = {"kind": "belief", "width": 5, "layers": 3, "sizes": (5, 2, 5), "activat
 
 def train(problem, trials):
     nets = []
-    for cohort in plan_cohorts(trials, problem, "cpu"):
-        trainer = BeliefTrainer(cohort, problem, 0, jax.devices("cpu")[0])
+    for group in plan_groups(trials, problem, "cpu"):
+        trainer = BeliefTrainer(group, problem, 0, jax.devices("cpu")[0])
         batch = trainer.start()
-        while (batch.slots >= 0).any():
+        while (batch.members >= 0).any():
             batch, new = trainer.advance(batch)
             nets += new
     return sorted(nets, key=lambda net: net.trial.number)
@@ -46,13 +46,13 @@ def test_nodes_that_fill_a_layer_up_have_no_weight():
 def test_machines_see_no_validation_sample():
     problem = see_outputs(small_problem(outputs=6))
     trials = make_trials(settings=2, pretraining=2, **SHAPE)[::2]  # the first split
-    (cohort,) = plan_cohorts(trials[:1], problem, "cpu")
+    (group,) = plan_groups(trials[:1], problem, "cpu")
     device = jax.devices("cpu")[0]
-    before = BeliefTrainer(cohort, problem, 0, device).draw()
+    before = BeliefTrainer(group, problem, 0, device).draw()
     y = problem.y.copy()
     y[:, problem.splits[0].validation] = 9.0
     changed = see_outputs(problem.__class__(**problem.__dict__ | {"y": y}))
-    after = BeliefTrainer(cohort, changed, 0, device).draw()
+    after = BeliefTrainer(group, changed, 0, device).draw()
     for one, other in zip(before, after, strict=True):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)

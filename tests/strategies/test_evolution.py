@@ -20,17 +20,17 @@ from rinn.strategies.evolution.fitness import KERNELS, choose_kernel, group_samp
 from rinn.strategies.evolution.genes import (
     LEGAL,
     STEPS,
-    EvolutionProgram,
+    EvolutionSpec,
     count_genes,
     count_mutations,
     cut_genes,
-    make_traits,
+    make_hyper,
     mark_weights,
     read_weights,
 )
 
 INPUTS, OUTPUTS = 3, 2
-PROGRAM = EvolutionProgram("mse", "relu", layers=3, width=4, population=11, mutations=5)
+PROGRAM = EvolutionSpec("mse", "relu", layers=3, width=4, population=11, mutations=5)
 SETTINGS = {
     "elite_ratio": [0.4, 0.7, 0.1],
     "mutation_rate": [0.01, 0.06, 0.03],
@@ -45,8 +45,8 @@ def settings(*which, **changes):
     return chosen | {name: [value] * len(which) for name, value in changes.items()}
 
 
-def traits_of(*which, program=PROGRAM, **changes):
-    made = make_traits(program, INPUTS, OUTPUTS, **settings(*which, **changes))
+def traits_of(*which, spec=PROGRAM, **changes):
+    made = make_hyper(spec, INPUTS, OUTPUTS, **settings(*which, **changes))
     return jax.tree.map(jnp.asarray, made)
 
 
@@ -61,31 +61,31 @@ def samples_of(loss="mse", **sizes):
     return jax.tree.map(jnp.asarray, group_samples(*draw_data(loss, **sizes), loss))
 
 
-def evolve(traits, *segments, program=PROGRAM, samples=None):
-    populations = start_populations(program, traits, INPUTS, OUTPUTS)
+def evolve(hyper, *segments, spec=PROGRAM, samples=None):
+    populations = start_populations(spec, hyper, INPUTS, OUTPUTS)
     for generations in segments:
-        samples = samples_of(program.loss) if samples is None else samples
-        populations = evolve_segment(program, populations, traits, samples, generations)
+        samples = samples_of(spec.loss) if samples is None else samples
+        populations = evolve_segment(spec, populations, hyper, samples, generations)
     return populations
 
 
-def draw_genes(program, sets, inputs=INPUTS, outputs=OUTPUTS):
+def draw_genes(spec, sets, inputs=INPUTS, outputs=OUTPUTS):
     rng = np.random.default_rng(8)
-    shape = (sets, program.population, count_genes(program, inputs, outputs))
+    shape = (sets, spec.population, count_genes(spec, inputs, outputs))
     return rng.integers(-3, 4, shape).astype(np.int8)
 
 
-def literal_fitness(program, row, step, l1, x, y):
+def literal_fitness(spec, row, step, l1, x, y):
     """Fitness as it is written in the paper, one network, in float64."""
-    weights = read_weights(program, row * np.float64(step), len(x), len(y))
-    h = np.zeros((program.width, x.shape[1]))
-    for layer in range(program.layers):
+    weights = read_weights(spec, row * np.float64(step), len(x), len(y))
+    h = np.zeros((spec.width, x.shape[1]))
+    for layer in range(spec.layers):
         z = weights.inputs[layer] @ x + weights.bias[layer][:, None]
         if layer:
             z = z + weights.hidden[layer - 1] @ h
         h = np.maximum(z, 0)
     predicted = weights.output @ h + weights.output_bias[:, None]
-    if program.loss == "mse":
+    if spec.loss == "mse":
         losses = (predicted - y) ** 2
     else:
         losses = np.logaddexp(0, predicted) - y * predicted
@@ -94,14 +94,14 @@ def literal_fitness(program, row, step, l1, x, y):
 
 
 def test_a_network_of_two_weights_and_two_biases_by_hand():
-    program = EvolutionProgram("mse", "relu", layers=1, width=1, population=2, mutations=1)
-    traits = make_traits(
-        program, 1, 1, elite_ratio=[1], mutation_rate=[0], l1=[10], legal=["even"], seed=[0]
+    spec = EvolutionSpec("mse", "relu", layers=1, width=1, population=2, mutations=1)
+    hyper = make_hyper(
+        spec, 1, 1, elite_ratio=[1], mutation_rate=[0], l1=[10], legal=["even"], seed=[0]
     )
     # h = max(0.4 x + 0.2, 0), y = 1.0 h - 0.2; the second network is empty.
     genes = jnp.array([[[2, 1, 5, -1], [0, 0, 0, 0]]], jnp.int8)
     samples = group_samples(np.array([[1.0, -1.0]]), np.array([[1.0, 0.0]]), "mse")
-    fitness = measure_fitness(program, genes, jax.tree.map(jnp.asarray, traits), samples)
+    fitness = measure_fitness(spec, genes, jax.tree.map(jnp.asarray, hyper), samples)
     by_hand = -((0.4 - 1.0) ** 2 + (-0.2 - 0.0) ** 2) / 2 - 10 * (0.4 + 1.0) / 2
     np.testing.assert_allclose(fitness, [[by_hand, -0.5]], rtol=1e-6)
 
@@ -109,24 +109,24 @@ def test_a_network_of_two_weights_and_two_biases_by_hand():
 @pytest.mark.parametrize("loss", ["mse", "bce"])
 @pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
 def test_fitness_is_what_the_paper_writes(kernel, loss):
-    program = dataclasses.replace(PROGRAM, kernel=kernel, loss=loss)
-    genes, traits, (x, y) = draw_genes(program, 3), traits_of(0, 1, 2), draw_data(loss)
-    fitness = measure_fitness(program, jnp.asarray(genes), traits, samples_of(loss))
+    spec = dataclasses.replace(PROGRAM, kernel=kernel, loss=loss)
+    genes, hyper, (x, y) = draw_genes(spec, 3), traits_of(0, 1, 2), draw_data(loss)
+    fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples_of(loss))
     for s in range(3):
         l1, step = SETTINGS["l1"][s], STEPS[SETTINGS["legal"][s]]
-        literal = [literal_fitness(program, row, step, l1, x, y) for row in genes[s]]
+        literal = [literal_fitness(spec, row, step, l1, x, y) for row in genes[s]]
         np.testing.assert_allclose(fitness[s], literal, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
 def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
-    program = dataclasses.replace(PROGRAM, kernel=kernel, activation=name)
-    genes, traits, samples = draw_genes(program, 1), traits_of(0), samples_of()
-    fitness = measure_fitness(program, jnp.asarray(genes), traits, samples)[0]
+    spec = dataclasses.replace(PROGRAM, kernel=kernel, activation=name)
+    genes, hyper, samples = draw_genes(spec, 1), traits_of(0), samples_of()
+    fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples)[0]
     x, y = (values.astype(np.float32) for values in draw_data())
     for row, found in zip(genes[0], fitness, strict=True):
-        weights = read_weights(program, row * np.float32(0.2), INPUTS, OUTPUTS)
+        weights = read_weights(spec, row * np.float32(0.2), INPUTS, OUTPUTS)
         predicted = run_net(weights, ACTIVATIONS[name], x)
         assert -found == pytest.approx(float(((predicted - y) ** 2).sum(axis=0).mean()), rel=1e-5)
 
@@ -138,11 +138,11 @@ def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
 )
 def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outputs, samples):
     shape = {"layers": layers, "width": width}
-    program = EvolutionProgram(loss, "sigmoid", **shape, population=5, mutations=1)
-    genes = jnp.asarray(draw_genes(program, 2, inputs, outputs))
+    spec = EvolutionSpec(loss, "sigmoid", **shape, population=5, mutations=1)
+    genes = jnp.asarray(draw_genes(spec, 2, inputs, outputs))
     data = samples_of(loss, samples=samples, inputs=inputs, outputs=outputs)
     same = [
-        measure_fitness(dataclasses.replace(program, kernel=kernel), genes, traits_of(0, 1), data)
+        measure_fitness(dataclasses.replace(spec, kernel=kernel), genes, traits_of(0, 1), data)
         for kernel in ("cached", "batched", "interpreted")
     ]
     np.testing.assert_allclose(same[1], same[0], rtol=2e-6)
@@ -150,9 +150,9 @@ def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outp
 
 
 def test_the_kernel_for_gpus_is_accepted_by_its_compiler():
-    program = dataclasses.replace(PROGRAM, kernel="pallas", loss="bce")
-    measure = jax.jit(functools.partial(measure_fitness, program))
-    traced = measure.trace(jnp.asarray(draw_genes(program, 1)), traits_of(0), samples_of("bce"))
+    spec = dataclasses.replace(PROGRAM, kernel="pallas", loss="bce")
+    measure = jax.jit(functools.partial(measure_fitness, spec))
+    traced = measure.trace(jnp.asarray(draw_genes(spec, 1)), traits_of(0), samples_of("bce"))
     assert "triton" in traced.lower(lowering_platforms=("cuda",)).as_text()
 
 
@@ -166,17 +166,17 @@ def test_networks_too_large_for_the_kernel_are_batched():
 
 
 def test_populations_taken_in_portions_are_the_same(monkeypatch):
-    program = dataclasses.replace(PROGRAM, kernel="batched")
-    genes, traits, samples = jnp.asarray(draw_genes(program, 3)), traits_of(0, 1, 2), samples_of()
-    whole = measure_fitness(program, genes, traits, samples)
+    spec = dataclasses.replace(PROGRAM, kernel="batched")
+    genes, hyper, samples = jnp.asarray(draw_genes(spec, 3)), traits_of(0, 1, 2), samples_of()
+    whole = measure_fitness(spec, genes, hyper, samples)
     monkeypatch.setattr(fitness, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
-    np.testing.assert_allclose(measure_fitness(program, genes, traits, samples), whole, rtol=1e-6)
+    np.testing.assert_allclose(measure_fitness(spec, genes, hyper, samples), whole, rtol=1e-6)
 
 
 def test_a_network_that_overflows_is_the_last():
-    program = EvolutionProgram("mse", "relu", layers=60, width=4, population=11, mutations=5)
-    genes = jnp.full((1, 11, count_genes(program, INPUTS, OUTPUTS)), 25, jnp.int8)
-    fitness = measure_fitness(program, genes, traits_of(1, program=program), samples_of())
+    spec = EvolutionSpec("mse", "relu", layers=60, width=4, population=11, mutations=5)
+    genes = jnp.full((1, 11, count_genes(spec, INPUTS, OUTPUTS)), 25, jnp.int8)
+    fitness = measure_fitness(spec, genes, traits_of(1, spec=spec), samples_of())
     assert (fitness == -jnp.inf).all()
 
 
@@ -186,10 +186,10 @@ def test_samples_with_the_same_inputs_are_merged_without_loss(loss):
     x, y = rng.integers(0, 2, (INPUTS, 90)), rng.integers(0, 2, (OUTPUTS, 90))
     merged = group_samples(x, y, loss)
     assert merged.x.shape == (INPUTS, 8)
-    program = dataclasses.replace(PROGRAM, loss=loss)
-    genes = draw_genes(program, 1)
-    fitness = measure_fitness(program, jnp.asarray(genes), traits_of(1), merged)[0]
-    literal = [literal_fitness(program, row, 0.1, 0.5, x, y) for row in genes[0]]
+    spec = dataclasses.replace(PROGRAM, loss=loss)
+    genes = draw_genes(spec, 1)
+    fitness = measure_fitness(spec, jnp.asarray(genes), traits_of(1), merged)[0]
+    literal = [literal_fitness(spec, row, 0.1, 0.5, x, y) for row in genes[0]]
     np.testing.assert_allclose(fitness, literal, rtol=1e-5)
 
 
@@ -214,14 +214,14 @@ def test_genes_are_cut_into_the_parts_of_a_network():
 
 
 def test_best_fitness_never_falls_and_elites_are_sorted():
-    traits = traits_of(0, 1, 2)
-    populations, best = evolve(traits, 1), np.full(3, -np.inf)
+    hyper = traits_of(0, 1, 2)
+    populations, best = evolve(hyper, 1), np.full(3, -np.inf)
     for _ in range(30):
-        populations = evolve_segment(PROGRAM, populations, traits, samples_of(), 1)
+        populations = evolve_segment(PROGRAM, populations, hyper, samples_of(), 1)
         fitness = np.asarray(populations.elite_fitness)
         assert (fitness[:, 0] >= best).all()
         assert (np.diff(np.where(np.isinf(fitness), -1e9, fitness), axis=1) <= 0).all()
-        np.testing.assert_array_equal(np.isfinite(fitness).sum(axis=1), traits.elites)
+        np.testing.assert_array_equal(np.isfinite(fitness).sum(axis=1), hyper.elites)
         best = fitness[:, 0]
 
 
@@ -234,10 +234,10 @@ def test_genes_are_always_legal():
 
 
 def test_segments_may_be_cut_anywhere():
-    traits = traits_of(0, 1, 2)
-    whole = evolve(traits, 9)
+    hyper = traits_of(0, 1, 2)
+    whole = evolve(hyper, 9)
     for cut in ((3, 3, 3), (1, 8)):
-        for one, other in zip(whole, evolve(traits, *cut), strict=True):
+        for one, other in zip(whole, evolve(hyper, *cut), strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -252,12 +252,12 @@ def test_a_population_alone_is_what_it_is_among_others():
 
 
 def test_one_generation_is_that_of_a_literal_loop():
-    traits = traits_of(0, 1)
-    before = jax.tree.map(np.asarray, evolve(traits, 9))
-    after = evolve_segment(PROGRAM, before, traits, samples_of(), 1)
-    fitness = np.asarray(measure_fitness(PROGRAM, before.children, traits, samples_of()))
+    hyper = traits_of(0, 1)
+    before = jax.tree.map(np.asarray, evolve(hyper, 9))
+    after = evolve_segment(PROGRAM, before, hyper, samples_of(), 1)
+    fitness = np.asarray(measure_fitness(PROGRAM, before.children, hyper, samples_of()))
     for s in range(2):
-        own = jax.tree.map(lambda leaf: leaf[s], traits)  # noqa: B023
+        own = jax.tree.map(lambda leaf: leaf[s], hyper)  # noqa: B023
         draws = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), before.generation, own)
         draws, children = jax.tree.map(np.asarray, (draws, after.children[s]))
         everyone = np.concatenate([before.children[s], before.elites[s]])
@@ -275,10 +275,10 @@ def test_one_generation_is_that_of_a_literal_loop():
 
 
 def test_draws_are_spread_evenly():
-    program = dataclasses.replace(PROGRAM, population=20_000)
+    spec = dataclasses.replace(PROGRAM, population=20_000)
     one = jax.tree.map(lambda leaf: leaf[0], traits_of(1))
-    draws = draw_breeding(program, (INPUTS, OUTPUTS), jnp.int32(4), one)
-    genes = count_genes(program, INPUTS, OUTPUTS)
+    draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(4), one)
+    genes = count_genes(spec, INPUTS, OUTPUTS)
     used = int(one.mutations)
     assert (draws.places[used:] == genes).all()
     counts = np.bincount(np.ravel(draws.places[:used]), minlength=genes)
@@ -298,24 +298,24 @@ def test_draws_are_spread_evenly():
 
 
 def test_a_gene_that_is_drawn_twice_gets_one_value():
-    program = dataclasses.replace(PROGRAM, population=500, mutations=60)
-    one = jax.tree.map(lambda leaf: leaf[0], traits_of(0, program=program, mutation_rate=1.0))
-    draws = draw_breeding(program, (INPUTS, OUTPUTS), jnp.int32(0), one)
+    spec = dataclasses.replace(PROGRAM, population=500, mutations=60)
+    one = jax.tree.map(lambda leaf: leaf[0], traits_of(0, spec=spec, mutation_rate=1.0))
+    draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(0), one)
     places, values = np.asarray(draws.places), np.asarray(draws.values)
     twice = 0
-    for child in range(program.population):
+    for child in range(spec.population):
         pairs = set(zip(places[:, child], values[:, child], strict=True))
         assert len(pairs) == len(set(places[:, child]))
-        twice += len(pairs) < program.mutations
+        twice += len(pairs) < spec.mutations
     assert twice > 100
 
 
 def test_at_min_one_gene_mutates():
     assert count_mutations(1e-9, 1680) == 1
     assert count_mutations(0.006, 1680) == 10
-    traits = traits_of(0, mutation_rate=1e-9)
-    one = jax.tree.map(lambda leaf: leaf[0], traits)
-    children = evolve(traits, 1).children[0]
+    hyper = traits_of(0, mutation_rate=1e-9)
+    one = jax.tree.map(lambda leaf: leaf[0], hyper)
+    children = evolve(hyper, 1).children[0]
     places = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), jnp.int32(0), one).places
     genes = count_genes(PROGRAM, INPUTS, OUTPUTS)
     assert ((places < genes).sum(axis=0) == 1).all()
@@ -324,13 +324,13 @@ def test_at_min_one_gene_mutates():
 
 
 def test_at_min_two_individuals_mate():
-    assert make_traits(PROGRAM, 3, 2, **settings(0, elite_ratio=0.01)).elites.tolist() == [2]
+    assert make_hyper(PROGRAM, 3, 2, **settings(0, elite_ratio=0.01)).elites.tolist() == [2]
 
 
 def test_a_huge_price_leaves_no_weight():
-    traits = traits_of(0, 1, l1=1e6)
-    populations = evolve(traits, 60)
-    weights, fitness = best_weights(PROGRAM, populations, traits, INPUTS, OUTPUTS)
+    hyper = traits_of(0, 1, l1=1e6)
+    populations = evolve(hyper, 60)
+    weights, fitness = best_weights(PROGRAM, populations, hyper, INPUTS, OUTPUTS)
     for net in weights:
         assert not any(part.any() for part in net[:3])
     assert (fitness > -10).all()
@@ -342,10 +342,10 @@ def test_a_small_problem_is_solved(loss):
     x = rng.integers(0, 2, (INPUTS, 200))
     y = np.stack([x[0] | x[1], x[2]])
     samples = group_samples(x, 2.0 * y if loss == "mse" else y, loss)
-    program = EvolutionProgram(loss, "relu", layers=2, width=4, population=60, mutations=3)
-    traits = traits_of(0, 1, program=program, l1=0.1)
-    populations = evolve(traits, 400, program=program, samples=samples)
-    weights, fitness = best_weights(program, populations, traits, INPUTS, OUTPUTS)
+    spec = EvolutionSpec(loss, "relu", layers=2, width=4, population=60, mutations=3)
+    hyper = traits_of(0, 1, spec=spec, l1=0.1)
+    populations = evolve(hyper, 400, spec=spec, samples=samples)
+    weights, fitness = best_weights(spec, populations, hyper, INPUTS, OUTPUTS)
     assert (fitness > (-0.3 if loss == "mse" else -0.5)).all()
     for net in weights:
         predicted = np.asarray(run_net(net, ACTIVATIONS["relu"], x.astype(np.float32)))
@@ -354,9 +354,9 @@ def test_a_small_problem_is_solved(loss):
 
 
 def test_the_best_individual_is_the_first_elite():
-    traits = traits_of(0, 1)
-    populations = evolve(traits, 20)
-    weights, fitness = best_weights(PROGRAM, populations, traits, INPUTS, OUTPUTS)
+    hyper = traits_of(0, 1)
+    populations = evolve(hyper, 20)
+    weights, fitness = best_weights(PROGRAM, populations, hyper, INPUTS, OUTPUTS)
     x, y = draw_data()
     for s in range(2):
         step = STEPS[SETTINGS["legal"][s]]

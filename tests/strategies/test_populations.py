@@ -7,7 +7,7 @@ import pytest
 import rinn.strategies.evolution.populations
 from networks import make_trials, small_problem
 from rinn.config import EvolutionSettings, Trial
-from rinn.nets.cohorts import SavedBatch
+from rinn.nets.groups import SavedBatch
 from rinn.nets.predict import predict_net
 from rinn.strategies.evolution.populations import Evolver, plan_populations
 
@@ -28,10 +28,10 @@ def make_populations(count=3, **changes):
 
 def evolve(problem, trials, device=None):
     nets = []
-    for cohort in plan_populations(trials, problem, "cpu"):
-        evolver = Evolver(cohort, problem, 0, device or jax.devices("cpu")[0])
+    for group in plan_populations(trials, problem, "cpu"):
+        evolver = Evolver(group, problem, 0, device or jax.devices("cpu")[0])
         batch = evolver.start()
-        while (batch.slots >= 0).any():
+        while (batch.members >= 0).any():
             batch, new = evolver.advance(batch)
             nets += new
     return nets
@@ -62,16 +62,16 @@ def test_restored_populations_go_on(monkeypatch):
     problem, trials = small_problem(), make_populations(2)
     whole = evolve(problem, trials)
     monkeypatch.setitem(rinn.strategies.evolution.populations.SEGMENT_GENERATIONS, "cpu", 3)
-    (cohort,) = plan_populations(trials, problem, "cpu")
+    (group,) = plan_populations(trials, problem, "cpu")
     device = jax.devices("cpu")[0]
-    batch, none = (evolver := Evolver(cohort, problem, 0, device)).advance(evolver.start())
+    batch, none = (evolver := Evolver(group, problem, 0, device)).advance(evolver.start())
     assert none == []
     assert batch.epoch == 3
     leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(batch.state)]
-    other = Evolver(cohort, problem, 0, device)
-    batch = other.restore(SavedBatch(batch.slots, leaves, batch.epoch))
+    other = Evolver(group, problem, 0, device)
+    batch = other.restore(SavedBatch(batch.members, leaves, batch.epoch))
     nets = []
-    while (batch.slots >= 0).any():
+    while (batch.members >= 0).any():
         batch, new = other.advance(batch)
         nets += new
     assert all(map(same, nets, whole))
@@ -98,15 +98,13 @@ def test_the_fittest_learns_something():
 
 def test_one_program_for_all_populations_of_a_shape():
     problem = small_problem()
-    cohorts = plan_populations(make_populations(5), problem, "cpu")
-    assert [len(cohort.trials) for cohort in cohorts] == [2, 2, 1]
-    assert len({cohort.program for cohort in cohorts}) == 1
-    (cohort,) = plan_populations(make_populations(5), problem, "gpu")
-    assert cohort.program.kernel == "pallas"
-    cohorts = plan_populations(
-        [*make_populations(1), *make_populations(1, width=5)], problem, "gpu"
-    )
-    assert len(cohorts) == 2
+    groups = plan_populations(make_populations(5), problem, "cpu")
+    assert [len(group.trials) for group in groups] == [2, 2, 1]
+    assert len({group.spec for group in groups}) == 1
+    (group,) = plan_populations(make_populations(5), problem, "gpu")
+    assert group.spec.kernel == "pallas"
+    groups = plan_populations([*make_populations(1), *make_populations(1, width=5)], problem, "gpu")
+    assert len(groups) == 2
 
 
 def test_trials_of_another_engine():

@@ -12,7 +12,7 @@ from rinn.graphs.basics import by_role, check_graph
 from rinn.graphs.compare import score_graph
 from rinn.graphs.export import EXPORTS, export_graph
 from rinn.simulate.datasets import make_dataset
-from rinn.strategies.regression import detect_regression, draw_groups, find_groups, find_z
+from rinn.strategies.regression import detect_regression, find_z, group_inputs, make_graph
 
 SETTINGS = RunSettings(strategy="regression")
 STRONG = 30.0
@@ -61,7 +61,7 @@ def test_opposite_inputs_share_a_latent():
 
 def test_latent_within_another_is_its_child():
     z = STRONG * np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1]])
-    graph = draw_groups(find_groups(z), z, 1000, ("a", "b", "c"), tuple("uvwxyz"))
+    graph = make_graph(group_inputs(z), z, 1000, ("a", "b", "c"), tuple("uvwxyz"))
     assert set(graph.edges) == {
         ("a", "L1"), ("L1", "L2"), ("L1", "x"), ("L1", "y"), ("b", "L2"), ("L2", "u"),
         ("L2", "v"), ("L2", "w"), ("c", "z"),
@@ -70,7 +70,7 @@ def test_latent_within_another_is_its_child():
 
 def test_effect_of_one_input_beyond_its_group_is_a_direct_edge():
     z = STRONG * np.array([[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 1, 1]])
-    graph = draw_groups(find_groups(z), z, 1000, ("a", "b", "c"), tuple("wxyz"))
+    graph = make_graph(group_inputs(z), z, 1000, ("a", "b", "c"), tuple("wxyz"))
     assert set(graph.predecessors("z")) == {"c"}
     assert set(graph.predecessors("L1")) == {"a", "b", "c"}
 

@@ -22,13 +22,14 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.graphs.basics import by_role, check_graph
 from rinn.structure.consensus import _resolve_products as resolve_products
-from rinn.structure.consensus import from_graph, learn_graph, match_latents
-from rinn.structure.consensus import test_fit as find_fit
+from rinn.structure.consensus import learn_graph, match_latents
 from rinn.structure.constants import MIN_FREQUENCY
 from rinn.structure.effects import estimate_effects
 from rinn.structure.heldout import make_support_test
 from rinn.structure.moves import remove_latent, set_edges, split_latent
 from rinn.structure.records import GraphSettings
+from rinn.structure.reported import from_graph
+from rinn.structure.reported import test_fit as find_fit
 
 FEW = GraphSettings(bootstraps=8)
 WORDS = {"effects", "covariance", "both", "neither"}
@@ -43,7 +44,7 @@ def same(one, other):
     return all(
         list(a.nodes(data=True)) == list(b.nodes(data=True))
         and list(a.edges(data=True)) == list(b.edges(data=True))
-        for a, b in ((one.graph, other.graph), (one.doubtful, other.doubtful))
+        for a, b in ((one.graph, other.graph), (one.candidates, other.candidates))
     )
 
 
@@ -62,12 +63,12 @@ def check(found, inputs, outputs):
     for values in (v for *_, v in graph.edges(data=True)):
         assert 0 <= values["frequency"] <= 1
         assert values["support"] in WORDS
-    every = [*found.doubtful.nodes(data="frequency"), *(
-        (edge, share) for *edge, share in found.doubtful.edges(data="frequency")
+    every = [*found.candidates.nodes(data="frequency"), *(
+        (edge, share) for *edge, share in found.candidates.edges(data="frequency")
     )]  # fmt: skip
     assert all(share is None or 0 <= share <= 1 for _, share in every)
-    assert set(graph.nodes) <= set(found.doubtful.nodes)
-    assert set(graph.edges) <= set(found.doubtful.edges)
+    assert set(graph.nodes) <= set(found.candidates.nodes)
+    assert set(graph.edges) <= set(found.candidates.edges)
     assert 0 <= found.fit["p"] <= 1
     assert found.fit["chi2"] >= 0
     assert found.fit["df"] >= 0
@@ -119,23 +120,23 @@ def test_without_resamples_every_share_is_one():
     check(found, inputs, outputs)
     assert set(describe(structure, inputs, outputs)) <= set(describe_named(found.graph))
     assert {share for *_, share in found.graph.edges(data="frequency")} == {1.0}
-    assert set(found.doubtful.edges) == set(found.graph.edges)
+    assert set(found.candidates.edges) == set(found.graph.edges)
 
 
 def test_the_share_of_a_candidate_is_its_own():
     """Not that of ways by other edges, which every resample has."""
     _, effects, inputs, outputs = simulate(ORPHAN, samples=100)
     found = learn_graph(effects, inputs, outputs, settings=GraphSettings(bootstraps=30))
-    others = set(found.doubtful.edges) - set(found.graph.edges)
+    others = set(found.candidates.edges) - set(found.graph.edges)
     pairs = [(i, o) for i in inputs for o in outputs if (i, o) in others]
     assert pairs
-    assert max(found.doubtful.edges[pair]["frequency"] for pair in pairs) < 0.7
+    assert max(found.candidates.edges[pair]["frequency"] for pair in pairs) < 0.7
 
 
 def test_shares_count_resamples():
     _, effects, inputs, outputs = simulate(CHAIN, samples=60, seed=2)
     found = learn_graph(effects, inputs, outputs, settings=FEW)
-    shares = [share for *_, share in found.doubtful.edges(data="frequency")]
+    shares = [share for *_, share in found.candidates.edges(data="frequency")]
     assert len(set(shares)) > 2
     assert all((8 * share).is_integer() for share in shares)
 
@@ -147,7 +148,7 @@ def test_names_do_not_clash(taken):
     found = learn_graph(effects, inputs, outputs, settings=FEW)
     check(found, inputs, outputs)
     assert len(by_role(found.graph, "latent")) == structure.latents
-    nodes = list(found.doubtful.nodes)
+    nodes = list(found.candidates.nodes)
     assert len(nodes) == len(set(nodes))
 
 

@@ -10,7 +10,7 @@ from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.nets.activations import ACTIVATIONS
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import predict_net
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.structure.effects import LEVELS, ROWS, estimate_effects, explain_regression

@@ -10,12 +10,12 @@ from linear_graphs import make_effects
 from rinn.config import NetSettings, Trial
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
 from rinn.structure.heldout import HeldOutTest, ProductTest, SupportTest, make_support_test
-from rinn.structure.prior import make_prior
+from rinn.structure.prior.log_odds import make_prior
 from rinn.structure.records import GraphSettings
 from rinn.structure.regression import Sample
 from rinn.structure.settest import MIN_CARRIERS, SetTest
@@ -263,9 +263,9 @@ def test_without_one_there_is_no_latent_but_a_candidate():
     found = read([0.02, 0.04, 0.2])
     assert found.graph.number_of_edges() == 0
     assert [role for _, role in found.graph.nodes(data="role")].count("latent") == 0
-    assert set(found.doubtful.predecessors("U1")) == set(name("x", 3))
-    assert set(found.doubtful.successors("U1")) == set(name("y", 6))
-    assert nx.get_node_attributes(found.doubtful, "frequency") == {"U1": 1.0}
+    assert set(found.candidates.predecessors("U1")) == set(name("x", 3))
+    assert set(found.candidates.successors("U1")) == set(name("y", 6))
+    assert nx.get_node_attributes(found.candidates, "frequency") == {"U1": 1.0}
 
 
 def test_inputs_that_the_prior_speaks_for_are_not_tested():

@@ -8,15 +8,15 @@ from rinn.data.records import Data
 from rinn.graphs.basics import check_graph
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
-from rinn.structure.influence import learn_informed
-from rinn.structure.prior import make_prior
+from rinn.structure.prior.influence import learn_with_prior
+from rinn.structure.prior.log_odds import make_prior
 from rinn.structure.records import GraphSettings
 
 FEW = GraphSettings(bootstraps=8)
 
 
 def learn(effects, inputs, outputs, prior):
-    return learn_informed(effects, inputs, outputs, prior, settings=FEW)
+    return learn_with_prior(effects, inputs, outputs, prior, settings=FEW)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,10 @@ def test_what_is_ordered_is_obeyed_and_named(chain, plain):
     assert said[clear].says == "mustnot"
     assert said[clear].evidence > 3
     assert said[clear].without == 1.0
-    assert not said[clear].drawn
+    assert not said[clear].reported
     assert said[faint].says == "must"
     assert said[faint].evidence < -3
-    assert said[faint].drawn
+    assert said[faint].reported
     assert "2 firm statements go against the data" in did.sentence
     assert did.to_json()["counts"]["contradictions"] == 2
 
@@ -100,10 +100,10 @@ def test_an_order_is_an_edge_of_its_own():
     assert list(found.graph.edges) == [("b", "y")]
     about = found.graph.edges["b", "y"]
     assert about["frequency_without"] == 0
-    assert about["origin"] in ("prior", "stated")
-    assert found.doubtful.has_edge("b", "y")
-    assert {*did.stated, *did.owed} == {("b", "y")}
-    assert (did.contradictions[0].says, did.contradictions[0].drawn) == ("must", True)
+    assert about["origin"] in ("prior", "forced")
+    assert found.candidates.has_edge("b", "y")
+    assert {*did.forced, *did.prior_driven} == {("b", "y")}
+    assert (did.contradictions[0].says, did.contradictions[0].reported) == ("must", True)
     assert "One firm statement goes against the data: must of 'b' and 'y'" in did.sentence
     assert "it joined 1 pair of input and output and parted none" in did.sentence
 
@@ -114,10 +114,10 @@ def test_an_order_that_no_search_follows_is_stated():
     prior = make_prior(2, 5)
     prior.order[1, 3] = 1
     settings = GraphSettings(bootstraps=4, direct=False)
-    found, did = learn_informed(quiet, ["a", "b"], list("vwxyz"), prior, settings=settings)
+    found, did = learn_with_prior(quiet, ["a", "b"], list("vwxyz"), prior, settings=settings)
     assert list(found.graph.edges) == [("b", "y")]
-    assert found.graph.edges["b", "y"]["origin"] == "stated"
-    assert did.stated == (("b", "y"),)
+    assert found.graph.edges["b", "y"]["origin"] == "forced"
+    assert did.forced == (("b", "y"),)
     assert "one is drawn only because the prior says so" in did.sentence
 
 
@@ -134,7 +134,7 @@ def test_edges_that_the_prior_alone_shows_say_so():
     origin = {edge: found.graph.edges[edge]["origin"] for edge in found.graph.edges}
     assert origin.pop(("c", "z")) == "prior"
     assert set(origin.values()) == {"data"}
-    assert did.owed == did.gained == (("c", "z"),)
+    assert did.prior_driven == did.gained == (("c", "z"),)
     assert found.graph.edges["c", "z"]["frequency_without"] < 0.6
     assert not did.contradictions
 
@@ -147,9 +147,9 @@ def test_an_input_that_no_latent_may_take_is_named():
     prior = make_prior(3, 5)
     prior.lowest[0] = 2
     settings = GraphSettings(bootstraps=4, direct=False)
-    found, did = learn_informed(effects, ["a", "b", "c"], list("vwxyz"), prior, settings=settings)
+    found, did = learn_with_prior(effects, ["a", "b", "c"], list("vwxyz"), prior, settings=settings)
     assert not found.graph.out_degree("a")
-    assert did.silenced == ("a",)
+    assert did.dropped_inputs == ("a",)
 
 
 def test_what_must_not_be_is_not_there_by_a_product_either():

@@ -15,11 +15,10 @@ from rinn.errors import InputError
 from rinn.graphs.files import load_graph
 from rinn.pipeline import fit_data
 from rinn.runs.sentences import summarise_null
-from rinn.structure.knowledge.sources import Knowledge, load_knowledge
-from rinn.structure.knowledge.statements import Statement
 from rinn.structure.null import fit_null
-from rinn.structure.qvalues import assign_q
-from rinn.structure.rounds import Null, NullRound
+from rinn.structure.prior.sources import PriorKnowledge, load_prior
+from rinn.structure.prior.statements import Statement
+from rinn.structure.qvalues import Null, NullRound, assign_q
 
 SMALL = ["--samples", "60", "--inputs", "5", "--outputs", "5", "--levels", "1", "--latents", "2"]
 TOP = "statement,first,second,weight\n"
@@ -71,9 +70,9 @@ def test_the_graph_obeys_and_says_what_it_owes_to_the_prior(fitted):
     assert "y0" in nx.descendants(graph, "x0")
     assert "y1" not in nx.descendants(graph, "x1")
     table = pd.read_csv(fitted / "edges.csv")
-    assert set(table["origin"]) <= {"data", "prior", "stated"}
+    assert set(table["origin"]) <= {"data", "prior", "forced"}
     assert table["frequency_without"].between(0, 1).all()
-    drawn = table[table["drawn"]]
+    drawn = table[table["reported"]]
     for row in drawn.itertuples():
         assert graph.edges[row.source, row.target]["origin"] == row.origin
     assert len(drawn) == graph.number_of_edges() > 0
@@ -85,7 +84,7 @@ def test_manifest_report_and_files(fitted):
     assert about["account"] == ["--prior (prior.csv): 3 of 3 statements used"]
     assert about["sentence"] == did["sentence"]
     assert about["counts"] == did["counts"]
-    assert len(did["stated"]) == about["counts"]["stated"]
+    assert len(did["forced"]) == about["counts"]["forced"]
     page = (fitted / "report.html").read_text()
     assert "Prior knowledge" in page
     assert "3 of 3 statements used" in page
@@ -154,22 +153,22 @@ def test_estimators(data, prior):
     model = RINN(trials=8, epochs=3, device="cpu", prior=str(prior)).fit(x, y)
     assert "y0" in nx.descendants(model.graph_, "x0")
     assert model.influence_.edges == model.graph_.number_of_edges()
-    again = clone(RINN(trials=8, epochs=3, device="cpu", prior=load_knowledge(prior))).fit(x, y)
+    again = clone(RINN(trials=8, epochs=3, device="cpu", prior=load_prior(prior))).fit(x, y)
     assert nx.utils.graphs_equal(model.graph_, again.graph_)
     assert RINN(trials=8, epochs=3, device="cpu").fit(x, y).influence_ is None
     with pytest.raises(InputError, match="names 'nobody', which no table has"):
-        RINN(prior=Knowledge((Statement("must", "nobody", "y0"),))).fit(x, y)
+        RINN(prior=PriorKnowledge((Statement("must", "nobody", "y0"),))).fit(x, y)
     with pytest.raises(InputError, match="rinn, dnn or esc"):
         DBN(prior=str(prior)).fit(x, y)
 
 
 def test_chance_is_counted_by_kind():
-    rounds = tuple(NullRound(n, n, 4, (0.5,), 1, 4, 0, owed=(1.0, 1.0)) for n in range(5))
+    rounds = tuple(NullRound(n, n, 4, (0.5,), 1, 4, 0, prior_driven=(1.0, 1.0)) for n in range(5))
     null = Null(rounds, NullRound(-1, 9, 4, (), 0, 4, 0, decoys=4))
     graph = nx.DiGraph()
     graph.add_edge("x0", "L1", frequency=1.0, origin="data")
     graph.add_edge("x1", "L1", frequency=1.0, origin="prior")
-    graph.add_edge("x2", "y0", frequency=0.0, origin="stated")
+    graph.add_edge("x2", "y0", frequency=0.0, origin="forced")
     q = assign_q(graph, null)
     assert q == {("x0", "L1"): pytest.approx(1 / 5), ("x1", "L1"): 1.0}
     assert "1 of the 2" not in summarise_null(null, graph)
@@ -178,7 +177,7 @@ def test_chance_is_counted_by_kind():
     alone = graph.edge_subgraph([("x2", "y0")])
     assert "this graph has no edge but one that the prior states." in summarise_null(null, alone)
     assert NullRound.from_json(rounds[0].to_json()) == rounds[0]
-    assert "owed" not in NullRound(0, 0, 4, (0.5,), 1, 4, 0).to_json()
+    assert "prior_driven" not in NullRound(0, 0, 4, (0.5,), 1, 4, 0).to_json()
 
 
 @pytest.mark.slow
@@ -192,9 +191,9 @@ def test_the_null_knows_what_the_search_knows():
     settings = RunSettings(trials=8, epochs=2)
 
     def fit(*arguments, **more):
-        knowledge = Knowledge(tuple(said))
-        return fit_data(*arguments, refit=False, knowledge=knowledge, **more)
+        prior = PriorKnowledge(tuple(said))
+        return fit_data(*arguments, refit=False, prior=prior, **more)
 
     null = fit_null(data, settings, jax.devices("cpu")[:1], 1, networks=8, fit=fit)
-    assert max(null.permuted[0].owed) == 1.0
+    assert max(null.permuted[0].prior_driven) == 1.0
     assert not [share for share in null.permuted[0].frequencies if share > 0.9]

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from rinn.errors import InputError
-from rinn.structure.knowledge.network import load_sif
+from rinn.structure.prior.network import load_sif
 
 
 @pytest.fixture

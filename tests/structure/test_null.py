@@ -17,9 +17,8 @@ from rinn.errors import InputError
 from rinn.pipeline import Fit, fit_data
 from rinn.runs.sentences import summarise_null
 from rinn.structure.null import add_decoys, fit_null, fit_round, permute_outputs
-from rinn.structure.qvalues import expected_by_chance, q_values
-from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
-from rinn.structure.vote import LatentGraph
+from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound, q_values
+from rinn.structure.records import LatentGraph
 
 CPU = jax.devices("cpu")
 TRAINED = {"effects": "corrected"}  # clear effects need no network
@@ -38,11 +37,11 @@ def edges_of(*frequencies):
     return a_graph({(f"x{n}", "L1"): share for n, share in enumerate(frequencies)})
 
 
-def a_null(*rounds, drawn=(), networks=32, **decoyed):
+def a_null(*rounds, reported=(), networks=32, **decoyed):
     """A null whose permuted rounds found edges of these frequencies."""
-    drawn = drawn or [0] * len(rounds)
+    reported = reported or [0] * len(rounds)
     permuted = [
-        NullRound(n, 100 + n, networks, tuple(sorted(shares)), drawn[n], 16, 0)
+        NullRound(n, 100 + n, networks, tuple(sorted(shares)), reported[n], 16, 0)
         for n, shares in enumerate(rounds)
     ]
     about = {"inputs": 16, "connected_inputs": 16, "decoys": 16} | decoyed
@@ -61,10 +60,10 @@ class FakeFit:
         self.calls.append((data, settings))
         report([], 0.25)
         report([], 0.75)
-        drawn = a_graph({(data.inputs[0], "L1"): 0.75, (data.inputs[-1], "L1"): 0.5})
-        doubtful = a_graph({(data.inputs[1], "L1"): 0.125})
-        doubtful.update(drawn)
-        return Fit(data, None, LatentGraph(drawn, doubtful), None)
+        reported = a_graph({(data.inputs[0], "L1"): 0.75, (data.inputs[-1], "L1"): 0.5})
+        candidates = a_graph({(data.inputs[1], "L1"): 0.125})
+        candidates.update(reported)
+        return Fit(data, None, LatentGraph(reported, candidates), None)
 
 
 def test_permuted_rows_keep_everything_else():
@@ -248,17 +247,10 @@ def test_what_cannot_be_asked():
 
 
 def test_a_null_as_json():
-    null = a_null([0.1, 0.5], [], drawn=[1, 0], connected_decoys=2)
+    null = a_null([0.1, 0.5], [], reported=[1, 0], connected_decoys=2)
     value = json.loads(json.dumps(null.to_json()))
     assert (value["rounds"], value["networks"]) == (2, 32)
     assert Null.from_json(value) == null
-
-
-def test_expected_edges_by_hand():
-    null = a_null([0.2, 0.5, 0.5], [0.5], [], [0.9])
-    levels = [0.0, 0.2, 0.3, 0.5, 0.6, 0.9, 1.0]
-    expected = [1.25, 1.25, 1.0, 1.0, 0.25, 0.25, 0.0]
-    assert [expected_by_chance(null, level) for level in levels] == expected
 
 
 def test_q_values_by_hand():
@@ -288,8 +280,7 @@ def test_nothing_but_chance_has_q_one():
 
 def test_frequencies_that_were_rounded_are_the_same():
     null = a_null([1 / 3], [0.1 + 0.2])
-    assert expected_by_chance(null, 0.3333333333333) == 0.5
-    assert expected_by_chance(null, 0.3) == 1
+    np.testing.assert_allclose(q_values([0.3333333333333], null), 1.0)
     np.testing.assert_allclose(q_values([0.3, 0.1 * 3], null), 3 / 2 / 2)
 
 
@@ -319,7 +310,7 @@ def test_more_chance_never_lowers_q_and_more_edges_never_raise_it(real, rounds, 
 
 
 def test_the_sentences_of_a_good_graph():
-    null = a_null([0.3], [], [], [], [], drawn=[1, 0, 0, 0, 0], connected_inputs=15)
+    null = a_null([0.3], [], [], [], [], reported=[1, 0, 0, 0, 0], connected_inputs=15)
     assert summarise_null(null, edges_of(*[0.9] * 45)) == (
         "With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; "
         "all 45 edges of this graph have q at most 0.0045. Of 16 decoy inputs, permuted copies of "
@@ -332,9 +323,9 @@ def test_the_sentences_of_a_good_graph():
     [
         (a_null([]), [], "permuted (1 round of 32 networks), no edge was drawn; this graph has no"),
         (a_null([], networks=0), [], "permuted (1 round), no edge was drawn;"),
-        (a_null([1.0], [], drawn=[2, 0]), [], "1 edge was drawn per graph;"),
-        (a_null([], drawn=[3]), [], "3 edges were drawn;"),
-        (a_null([], [], drawn=[130, 117]), [], "124 edges were drawn per graph;"),
+        (a_null([1.0], [], reported=[2, 0]), [], "1 edge was drawn per graph;"),
+        (a_null([], reported=[3]), [], "3 edges were drawn;"),
+        (a_null([], [], reported=[130, 117]), [], "124 edges were drawn per graph;"),
         (a_null(*[[]] * 20), [0.5], "; the only edge of this graph has q at most 0.05."),
         (a_null(*[[]] * 4), [0.5], "; the only edge of this graph has q = 0.25."),
         (a_null(*[[]] * 30), [1, 1], "; both edges of this graph have q at most 0.017."),
@@ -381,7 +372,7 @@ def test_a_strategy_without_networks():
     settings = RunSettings(strategy="dm", alpha_pc=0.001, alpha_sober=0.05)
     null = fit_null(data, settings, CPU, 2, fit=SEARCH)
     assert null.networks == 0
-    assert null.drawn == 0
+    assert null.reported == 0
     assert null.decoyed.connected_inputs > 0
     assert set(null.decoyed.frequencies) == {1.0}
 

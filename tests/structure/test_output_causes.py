@@ -6,7 +6,7 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
-from rinn.structure.outputs import find_output_causes, regress_outputs
+from rinn.structure.output_causes import find_output_causes, regress_outputs
 from rinn.structure.records import GraphSettings
 
 INPUTS, OUTPUTS = ("a", "b", "c"), ("y0", "y1", "y2", "y3", "z0", "z1")

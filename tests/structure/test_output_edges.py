@@ -10,8 +10,7 @@ from rinn.simulate.datasets import make_dataset
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
 from rinn.structure.output_edges import draw_output_edges
-from rinn.structure.records import GraphSettings
-from rinn.structure.vote import LatentGraph
+from rinn.structure.records import GraphSettings, LatentGraph
 
 INPUTS = ("a", "b", "c", "d")
 OUTPUTS = ("y0", "y1", "y2", "y3", "z0", "z1", "z2")
@@ -55,16 +54,16 @@ def test_an_output_takes_the_place_of_its_latent(seed):
     assert "L2" not in after.graph
     for edge in list_output_edges(after.graph):
         assert after.graph.edges[edge] == {"frequency": 1.0, "support": "effects"}
-    assert set(after.graph.edges) <= set(after.doubtful.edges)
+    assert set(after.graph.edges) <= set(after.candidates.edges)
     assert after.graph.edges["a", "y0"]["frequency"] == 1.0
 
 
 def test_the_graph_that_is_given_stays_as_it_is():
     effects = make_effects()
     before = learn_graph(effects, INPUTS, OUTPUTS, settings=FEW)
-    edges = set(before.graph.edges), set(before.doubtful.edges)
+    edges = set(before.graph.edges), set(before.candidates.edges)
     draw_output_edges(before, effects.sample, INPUTS, OUTPUTS, settings=FEW)
-    assert edges == (set(before.graph.edges), set(before.doubtful.edges))
+    assert edges == (set(before.graph.edges), set(before.candidates.edges))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,11 +5,11 @@ import pytest
 
 from rinn.data.records import Data, Dropped
 from rinn.errors import InputError
-from rinn.structure.knowledge.network import load_sif
-from rinn.structure.knowledge.resolve import resolve
-from rinn.structure.knowledge.sources import Knowledge, load_knowledge
-from rinn.structure.knowledge.statements import Statement
-from rinn.structure.prior import ANY_LEVEL
+from rinn.structure.prior.log_odds import ANY_LEVEL
+from rinn.structure.prior.network import load_sif
+from rinn.structure.prior.resolve import resolve
+from rinn.structure.prior.sources import PriorKnowledge, load_prior
+from rinn.structure.prior.statements import Statement
 
 INPUTS = ("TP53_x", "EGFR", "MYC", "KRAS")
 OUTPUTS = ("TP53_y", "CDKN1A", "FOS")
@@ -27,7 +27,7 @@ def data():
 
 def tell(data, *statements, **more):
     said = [Statement(*words, place=f"line {n}") for n, words in enumerate(statements, 2)]
-    return resolve(Knowledge(tuple(said), files={"prior": "p.csv"}, **more), data)
+    return resolve(PriorKnowledge(tuple(said), files={"prior": "p.csv"}, **more), data)
 
 
 def test_pairs(data):
@@ -123,14 +123,14 @@ def test_sets(data):
     # Of four inputs a set may hold two, of three outputs none: it would hold more than half.
     assert found.prior.inputs_alike[:2, :2].tolist() == [[0, -3], [-3, 0]]
     assert not found.prior.outputs_alike.any()
-    alone = resolve(Knowledge(sets=sets, set_weight=0.5), data)
+    alone = resolve(PriorKnowledge(sets=sets, set_weight=0.5), data)
     assert np.argwhere(alone.prior.inputs_alike == 0.5).tolist() == [[0, 1], [1, 0]]
     assert "3 of 4 inputs and 3 of 3 outputs are in sets; 1 of 3 sets" in alone.account[0]
 
 
 def test_sets_of_strangers(data):
     with pytest.raises(InputError, match=r"none of them .*names such as 'tp53'"):
-        resolve(Knowledge(sets={"a": frozenset({"tp53"})}), data)
+        resolve(PriorKnowledge(sets={"a": frozenset({"tp53"})}), data)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def chain(tmp_path):
 
 
 def test_network(data, chain):
-    known = Knowledge(network=chain, steps=1, network_weight=2.0)
+    known = PriorKnowledge(network=chain, steps=1, network_weight=2.0)
     soft = resolve(known, data).prior
     # TP53's own expression is the same name: a way of no step. KRAS is not in the network.
     assert soft.odds.tolist() == [[0, 0, -2], [-2, 0, 0], [-2, -2, -2], [0, 0, 0]]
@@ -165,11 +165,11 @@ def test_statements_count_before_the_network(data, chain):
 def test_networks_of_strangers(data, tmp_path):
     path = tmp_path / "net.sif"
     path.write_text("TP53 to a\n")
-    known = Knowledge(network=load_sif(path))
+    known = PriorKnowledge(network=load_sif(path))
     assert resolve(known, data).prior.is_empty
     path.write_text("EGFR to a\n")
     with pytest.raises(InputError, match="speak of the outputs of the tables"):
-        resolve(Knowledge(network=load_sif(path)), data)
+        resolve(PriorKnowledge(network=load_sif(path)), data)
 
 
 def test_files_together(tmp_path):
@@ -179,12 +179,12 @@ def test_files_together(tmp_path):
         "n.sif": "a to b\n",
     }.items():
         (tmp_path / name).write_text(text)
-    known = load_knowledge(
+    known = load_prior(
         tmp_path / "p.csv", gene_sets=tmp_path / "s.gmt", network=tmp_path / "n.sif", is_mask=True
     )
     assert dict(known.files) == {"prior": "p.csv", "gene_sets": "s.gmt", "network": "n.sif"}
     assert (len(known.statements), len(known.sets), known.is_mask) == (1, 1, True)
-    assert load_knowledge() is None
+    assert load_prior() is None
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_files_together(tmp_path):
 )
 def test_wrong_options(options, words):
     with pytest.raises(InputError, match=words):
-        load_knowledge(**options)
+        load_prior(**options)

@@ -16,7 +16,7 @@ from linear_graphs import (
 from rinn.structure.constants import RMSEA
 from rinn.structure.moves import set_edges
 from rinn.structure.regression import estimate_moments
-from rinn.structure.score import Misfit, find_loadings
+from rinn.structure.score import Misfit
 
 
 def shake(structure, seed=1, size=0.2):
@@ -38,7 +38,7 @@ def test_totals_are_the_inverse(edges):
     np.testing.assert_allclose(structure.totals, expected, atol=1e-12)
     np.testing.assert_array_equal(structure.reach, np.abs(expected) > 1e-12)
     first, last = structure.inputs, structure.first_output
-    np.testing.assert_allclose(find_loadings(structure), expected[first:last, last:], atol=1e-12)
+    np.testing.assert_allclose(structure.loadings, expected[first:last, last:], atol=1e-12)
 
 
 @pytest.mark.parametrize("edges", GRAPHS.values(), ids=GRAPHS)
@@ -220,4 +220,4 @@ def test_fitting_never_raises_the_misfit_and_leaves_the_graph_alone():
 def test_latents_have_loadings_of_length_one():
     structure, moments = estimate(FORK)
     fitted = Misfit(moments).fit(structure)[0]
-    np.testing.assert_allclose(np.linalg.norm(find_loadings(fitted), axis=1), 1)
+    np.testing.assert_allclose(np.linalg.norm(fitted.loadings, axis=1), 1)

@@ -4,8 +4,8 @@ import json
 import pytest
 
 from rinn.errors import InputError
-from rinn.structure.knowledge import statements
-from rinn.structure.knowledge.statements import Statement, load_statements
+from rinn.structure.prior import statements
+from rinn.structure.prior.statements import Statement, load_statements
 
 TOP = "statement,first,second,weight\n"
 

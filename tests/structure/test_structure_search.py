@@ -17,10 +17,12 @@ from linear_graphs import (
     find_exact_moments,
     make_sample,
 )
+from rinn.structure.local_search import LocalSearch, _pick_apart
 from rinn.structure.moves import is_acyclic, remove_unreached
 from rinn.structure.records import GraphSettings, Moments
 from rinn.structure.regression import estimate_moments
-from rinn.structure.search import Search, _pick_apart, find_penalty, find_structure
+from rinn.structure.score import find_penalty
+from rinn.structure.search import find_structure
 
 TWINS = [f"{i} h" for i in "abc"] + [f"{i} k" for i in "def"]
 TWINS += [f"{latent} {o}" for latent in "hk" for o in "uvwxyz"]
@@ -165,7 +167,7 @@ def test_the_found_graph_scores_no_worse_than_the_truth():
     for seed in range(4):
         structure, *_ = draw_structure(FORK, seed, extra_inputs=2)
         moments = estimate_moments(make_sample(*draw_rows(structure, 300, seed)))
-        search = Search(moments, GraphSettings(), None)
+        search = LocalSearch(moments, GraphSettings(), None)
         truth = search.fit(structure, 60)[1]
         assert search.fit(find_structure(moments), 60)[1] <= truth + 0.5 * search.penalty
 
@@ -207,11 +209,11 @@ def test_more_starts_give_no_worse_graph_and_the_same_one_each_time():
         structure, *_ = draw_structure([*ORPHAN, "a y", "b z"], seed, extra_inputs=2)
         moments = estimate_moments(make_sample(*draw_rows(structure, 400, seed)))
         settings = GraphSettings(effects_only=True)
-        search = Search(moments, settings, None)
+        search = LocalSearch(moments, settings, None)
         one, more, again = (find_structure(moments, settings, starts=k) for k in (0, 6, 6))
         assert (more.edges == again.edges).all()
         assert (more.weights == again.weights).all()
-        scores = [search.score_plain(search.fit(graph, 30)) for graph in (one, more)]
+        scores = [search.score_edges(search.fit(graph, 30)) for graph in (one, more)]
         assert scores[1] <= scores[0] + 0.1
 
 
@@ -225,7 +227,7 @@ def test_an_input_that_does_not_pay_is_dropped_though_its_latent_has_no_other():
     ]
     edges = structure.edges.copy()
     edges[structure.inputs - 1, without[0]] = True
-    search = Search(moments, GraphSettings(effects_only=True), None)
+    search = LocalSearch(moments, GraphSettings(effects_only=True), None)
     found = search.prune(search.fit(replace(structure, edges=edges)))[0]
     assert not found.edges[: found.inputs, without[0]].any()
 

@@ -35,7 +35,7 @@ def test_combination_node_is_above_its_parts():
     edges |= {("L2", o) for o in OUTPUTS[:3]} | {("L3", o) for o in OUTPUTS[3:]}
     assert set(found.graph.edges) == edges
     assert set(nx.get_node_attributes(found.graph, "frequency").values()) == {1.0}
-    assert found.doubtful is found.graph
+    assert found.candidates is found.graph
     check_graph(found.graph)
 
 

@@ -71,9 +71,9 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Learn the latent graph between two tables; all results go into a run folder."""
-    from rinn.structure.knowledge.sources import load_knowledge
+    from rinn.structure.prior.sources import load_prior
 
-    knowledge = load_knowledge(
+    prior = load_prior(
         files.prior,
         gene_sets=files.gene_sets,
         set_weight=files.set_weight,
@@ -83,7 +83,7 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
-    more = {"covariates_path": covariates, "kinds_path": kinds, "knowledge": knowledge}
+    more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
     _fit(x, y, out, settings, device, truth, quiet, context.obj, **more)
 
 

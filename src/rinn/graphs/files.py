@@ -133,7 +133,7 @@ def _read_bytes(path: Path) -> bytes:
     return content
 
 
-def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFrame:
+def edges_table(graph: nx.DiGraph, reported: nx.DiGraph | None = None) -> pd.DataFrame:
     """List the edges as a table, causes first and names in counting order (x2 before x10).
 
     Example:
@@ -168,8 +168,8 @@ def edges_table(graph: nx.DiGraph, drawn: nx.DiGraph | None = None) -> pd.DataFr
     origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
     if rows and all(isinstance(origin, str) for origin in origins):
         table[ORIGIN] = origins
-    if drawn is not None:
-        table["drawn"] = [drawn.has_edge(row[0], row[1]) for row in rows]
+    if reported is not None:
+        table["reported"] = [reported.has_edge(row[0], row[1]) for row in rows]
     return table
 
 

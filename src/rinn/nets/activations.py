@@ -19,11 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 def activate(
     names: tuple[str, ...], which: Int[Array, ""], z: Float[Array, "hidden sample"]
 ) -> Float[Array, "hidden sample"]:
-    """Apply the `which`-th of `names` to z.
-
-    `names` is fixed when the program is compiled: where a batch of networks has one activation
-    only, no other is computed.
-    """
+    """Apply the `which`-th of `names`, which are fixed at compile time, to z."""
     h = ACTIVATIONS[names[0]](z)
     for number, name in enumerate(names[1:], start=1):
         h = jnp.where(which == number, ACTIVATIONS[name](z), h)

@@ -15,42 +15,28 @@ NO_CURVE = np.empty((0, len(LOSSES)), np.float32)
 
 def add_segment(
     curves: tuple[np.ndarray, ...],
-    slots: np.ndarray,
+    members: np.ndarray,
     losses: Sequence[np.ndarray],
     trials: int,
     epoch: int,
 ) -> tuple[np.ndarray, ...]:
-    """Add the losses of one segment to the curves of a cohort.
-
-    Example:
-        >>> slots = np.array([[1, -1]])  # the second trial runs, the first has finished
-        >>> (found,) = add_segment((), slots, [np.ones((1, 1, 2)), np.zeros((1, 1, 2))], 2, 0)
-        >>> found.tolist()
-        [[[nan, nan], [1.0, 0.0]]]
-    """
+    """Add the losses of one segment to the curves of a group, NaN where a trial did not run."""
     known = sum(len(part) for part in curves)
     if known < epoch:
         curves = (np.full((epoch - known, trials, len(LOSSES)), np.nan, np.float32), *curves)
-    running = slots >= 0
+    running = members >= 0
     part = np.full((len(losses[0]), trials, len(LOSSES)), np.nan, np.float32)
-    part[:, slots[running]] = np.stack([loss[:, running] for loss in losses], axis=-1)
+    part[:, members[running]] = np.stack([loss[:, running] for loss in losses], axis=-1)
     return (*curves, part)
 
 
 def read_curves(curves: Sequence[np.ndarray], trials: np.ndarray) -> np.ndarray:
-    """The curves of some trials of a cohort, [trial, epoch, loss]."""
+    """The curves of some trials of a group, [trial, epoch, loss]."""
     return np.concatenate([part[:, trials] for part in curves]).swapaxes(0, 1)
 
 
 def tabulate_curves(curves: Mapping[int, np.ndarray]) -> pd.DataFrame:
-    """One row for each network and epoch.
-
-    Example:
-        >>> tabulate_curves({3: np.array([[0.5, 0.75], [0.25, 0.5]])})
-           trial  epoch  train_loss  validation_loss
-        0      3      1        0.50             0.75
-        1      3      2        0.25             0.50
-    """
+    """One row for each network and epoch."""
     numbers = sorted(curves)
     lengths = [len(curves[number]) for number in numbers]
     losses = np.concatenate([NO_CURVE, *(curves[number] for number in numbers)])

@@ -15,13 +15,8 @@ from rinn.errors import InputError
 def find_devices(word: str = "auto") -> list[jax.Device]:
     """List the devices to train on.
 
-    On a CPU each core becomes a device: two programs of sixteen networks on one core each take
-    half the time of one program that spreads its small products over both. This must happen
-    before JAX is first used; where it comes too late, the CPU is one device.
-
-    Example:
-        >>> {device.platform for device in find_devices("cpu")}
-        {'cpu'}
+    On a CPU each core becomes a device: two programs of sixteen networks on one core each take half
+    the time of one on both. This must happen before JAX is first used.
     """
     check_device(word)
     with contextlib.suppress(RuntimeError):  # JAX is already in use

@@ -12,11 +12,7 @@ from rinn.nets.redundant import Weights
 
 @dataclass(frozen=True)
 class NetMaps:
-    """The maps of one network in the networks' units.
-
-    A network that has no inputs of the graph's, such as the decoder of a deep belief network, has
-    maps of none of them: `inputs` is [0, output].
-    """
+    """The maps of one network in its units; `inputs` of a decoder is [0, output]."""
 
     hidden: Float[np.ndarray, "layer hidden output"]
     inputs: Float[np.ndarray, "input output"]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from rinn.data.likelihoods import BINARY, Likelihood
 from rinn.data.problem import Problem, add_offset, weigh_observed
 from rinn.nets.activations import ACTIVATIONS
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.maps import NetMaps, map_net
-from rinn.nets.redundant import activities, run_net
+from rinn.nets.redundant import Weights, run_hidden, run_net
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,10 @@ class NetView:
 
 @dataclass(frozen=True)
 class TestScores:
-    """Error and AUROC of each network on the samples that no network has seen.
+    """Error and AUROC of each network on the test samples.
 
-    The error is the mean squared error in the user's units, the binary cross-entropy, or, where
-    there are outputs of several kinds, the mean deviance; AUROC is the mean over the outputs that
-    show both classes, or None where none does.
+    The error is the mean squared error in the user's units, the binary cross-entropy, or the mean
+    deviance of outputs of several kinds; AUROC the mean over outputs that show both classes.
     """
 
     error: tuple[float, ...]
@@ -60,10 +61,7 @@ def predict_samples(
     likelihood: Likelihood,
     offset: Float[np.ndarray, "split output sample"] | None = None,
 ) -> Float[np.ndarray, "net sample output"]:
-    """Predictions of each network in the user's units; probabilities for binary outputs.
-
-    `offset` is what covariates add to the outputs of the networks of each split.
-    """
+    """Predictions of each network in the user's units, with the offset of covariates."""
     raw = np.stack([predict_net(net, x).T for net in nets]).astype(np.float64)
     if offset is not None:
         raw = raw + np.stack([offset[net.trial.split].T for net in nets])
@@ -75,7 +73,45 @@ def find_activities(
 ) -> Float[np.ndarray, "layer hidden sample"]:
     """The value of every hidden node of one network for every sample."""
     with on_cpu():
-        return np.asarray(activities(net.weights, ACTIVATIONS[net.trial.net.activation], x))
+        from_inputs = [part @ x for part in net.weights.inputs]
+        return np.stack(run_hidden(net.weights, ACTIVATIONS[net.trial.net.activation], from_inputs))
+
+
+def move_inputs(
+    nets: Sequence[TrainedNet],
+    x: Float[np.ndarray, "input sample"],
+    which: np.ndarray,
+    low: Float[np.ndarray, "*move"],
+    high: Float[np.ndarray, "*move"],
+) -> Float[np.ndarray, "move output sample"]:
+    """What the mean network gives with an input at `high` less with it at `low`, move by move."""
+    low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
+    total: np.ndarray | float = 0.0
+    with on_cpu():
+        for net in nets:
+            moved = np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
+            total = total + moved.astype(np.float64)
+    return np.asarray(total / len(nets))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _move(
+    activation: str,
+    weights: Weights,
+    x: Float[Array, "input sample"],
+    which: Array,
+    low: Float[Array, " move"],
+    high: Float[Array, " move"],
+) -> Float[Array, "move output sample"]:
+    """The outputs with an input at `high` less those with it at `low`, for each of `which`."""
+    at_rest = jnp.einsum("lhi,is->lhs", weights.inputs, x)
+
+    def run(i: Array, value: Array) -> Float[Array, "output sample"]:
+        moved = at_rest + weights.inputs[:, :, i, None] * (value - x[i])
+        h = run_hidden(weights, ACTIVATIONS[activation], moved)[-1]
+        return weights.output @ h  # the bias is the same on both sides
+
+    return jax.vmap(lambda i, a, b: run(i, b) - run(i, a))(which, low, high)
 
 
 def view_net(net: TrainedNet, problem: Problem) -> NetView:

@@ -1,8 +1,8 @@
 """The redundant-input neural network (Young, Andrews, Cooper, Lu 2020), one at a time.
 
-A plain feed-forward network is one whose first hidden layer alone reads the inputs. Samples run
-along the last axis, so that the small products of hundreds of networks fill the vector lanes;
-measured on two cores this halves the time of a step.
+In a feed-forward network ("plain") only the first hidden layer reads the inputs. Samples are the
+last axis, so that the small products of hundreds of networks fill the vector lanes: measured on two
+cores this halves the time of a step.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ Activation = Callable[[Array], Array]
 class Weights(NamedTuple):
     """The weights and biases of one network: W_i of the paper, split by where they come from.
 
-    `inputs[0]` is the paper's W_1; hidden layer i + 1 reads `hidden[i - 1]` from the layer before
-    and `inputs[i]` from the redundant inputs, where it is one of the layers that read them: all
-    (a redundant-input network) or the first alone (a plain one).
+    `inputs[0]` is the paper's W_1. Layer i + 1 reads the layer before by `hidden[i - 1]` and the
+    inputs by `inputs[i]`; in a feed-forward network only the first layer has `inputs`.
     """
 
     inputs: Float[Any, "reader hidden input"]
@@ -44,15 +43,7 @@ def draw_weights(
     *,
     redundant: bool = True,
 ) -> Weights:
-    """Draw the starting weights of one network; biases start at zero.
-
-    Each layer's spread follows its own fan-in: the inputs for the first hidden layer, the previous
-    layer and, where they are redundant, the inputs for the others.
-
-    Example:
-        >>> draw_weights(np.random.default_rng(0), "he", 8, 10, 16, 3).hidden.shape
-        (7, 10, 10)
-    """
+    """Draw the starting weights of one network by the fan-in of each layer; biases are 0."""
     again, fan_in = (layers - 1, inputs + width) if redundant else (0, width)
     first = _draw(rng, initialiser, (1, width, inputs), inputs, width)
     others = _draw(rng, initialiser, (again, width, inputs), fan_in, width)
@@ -90,28 +81,41 @@ def run_net(
     activation: Activation,
     x: Float[Any, "input sample"],
     *,
-    wide: bool = False,
-    alive: Float[Any, "layer hidden"] | None = None,
+    fused_inputs: bool = False,
+    node_mask: Float[Any, "layer hidden"] | None = None,
 ) -> Float[Array, "output sample"]:
-    """Compute the outputs: h_i = phi(W_i [h_(i-1), x] + b_i), then one linear layer."""
-    readers = weights.inputs.shape[0]
+    """Compute the outputs: h_i = phi(W_i [h_(i-1), x] + b_i), then one linear layer.
+
+    With `fused_inputs` the inputs of all layers are one product, which suits a GPU.
+    """
     from_inputs: Any = (
         jnp.einsum("lhi,ib->lhb", weights.inputs, x)  # [reader, hidden, sample]
-        if wide
-        else [weights.inputs[layer] @ x for layer in range(readers)]
+        if fused_inputs
+        else [part @ x for part in weights.inputs]
     )
-    h = jnp.zeros(())
-    for layer in range(weights.bias.shape[0]):
-        z = _product(weights.hidden[layer - 1], h) if layer else from_inputs[0]
-        z = z + from_inputs[layer] if 0 < layer < readers else z
-        h = activation(z + weights.bias[layer][:, None])  # [hidden, sample]
-        h = h if alive is None else h * alive[layer][:, None]
+    h = run_hidden(weights, activation, from_inputs, node_mask)[-1]
     return _product(weights.output, h) + weights.output_bias[:, None]
+
+
+def run_hidden(
+    weights: Weights,
+    activation: Activation,
+    from_inputs: Float[Any, "reader hidden sample"],
+    node_mask: Float[Any, "layer hidden"] | None = None,
+) -> list[Float[Array, "hidden sample"]]:
+    """Compute the hidden layers from what the inputs add to each of them."""
+    values: list[Array] = []
+    for layer in range(weights.bias.shape[0]):
+        z = _product(weights.hidden[layer - 1], values[-1]) if layer else from_inputs[0]
+        z = z + from_inputs[layer] if 0 < layer < len(from_inputs) else z
+        h = activation(z + weights.bias[layer][:, None])  # [hidden, sample]
+        values.append(h if node_mask is None else h * node_mask[layer][:, None])
+    return values
 
 
 @jax.custom_vjp
 def _product(w: Array, h: Array) -> Array:
-    """W @ h, whose gradient turns W over in memory first: a third less time on a CPU."""
+    """W @ h, whose gradient transposes W in memory first: a third less time on a CPU."""
     return w @ h
 
 
@@ -121,8 +125,8 @@ def _product_forward(w: Array, h: Array) -> tuple[Array, tuple[Array, Array]]:
 
 def _product_backward(kept: tuple[Array, Array], d: Array) -> tuple[Array, Array]:
     w, h = kept
-    turned = jax.lax.optimization_barrier(w.T)
-    return d @ h.T, turned @ d
+    transposed = jax.lax.optimization_barrier(w.T)
+    return d @ h.T, transposed @ d
 
 
 _product.defvjp(_product_forward, _product_backward)
@@ -132,41 +136,24 @@ def penalty(
     weights: Weights,
     l1: Float[Array, ""],
     l2: Float[Array, ""],
-    knee: Float[Array, ""] | float = jnp.inf,
+    mcp_threshold: Float[Array, ""] | float = jnp.inf,
 ) -> Float[Array, ""]:
-    """L1 and L2 on the weights; biases go free.
-
-    With a `knee` the first bends over, and is level beyond weights of that size (MCP).
-    """
+    """L1 and L2 on the weights, not on biases; L1 is constant beyond the threshold (MCP)."""
     kept = (weights.inputs, weights.hidden, weights.output)
-    bent = [jnp.minimum(jnp.abs(w), knee) for w in kept]
-    size = sum(jnp.sum(b - b * b / (2 * knee)) for b in bent)
-    return l1 * size + l2 * sum(jnp.sum(w * w) for w in kept)
+    clipped = [jnp.minimum(jnp.abs(w), mcp_threshold) for w in kept]
+    l1_norm = sum(jnp.sum(b - b * b / (2 * mcp_threshold)) for b in clipped)
+    return l1 * l1_norm + l2 * sum(jnp.sum(w * w) for w in kept)
 
 
 def penalty_slope(
     weights: Weights,
     l1: Float[Array, ""],
     l2: Float[Array, ""],
-    knee: Float[Array, ""] | float = jnp.inf,
+    mcp_threshold: Float[Array, ""] | float = jnp.inf,
 ) -> Weights:
-    """The slope of `penalty`, zero where a weight is zero: such a weight stays what it is.
-
-    JAX's own slope of |w| at zero is one, which would give padding a weight.
-    """
+    """The gradient of `penalty`, 0 at 0; JAX's own of |w| is 1 there and would change padding."""
     slopes = [
-        l1 * jnp.sign(w) * jnp.maximum(1 - jnp.abs(w) / knee, 0) + 2 * l2 * w for w in weights[:3]
+        l1 * jnp.sign(w) * jnp.maximum(1 - jnp.abs(w) / mcp_threshold, 0) + 2 * l2 * w
+        for w in weights[:3]
     ]
     return Weights(*slopes, *(jnp.zeros_like(b) for b in weights[3:]))
-
-
-def activities(
-    weights: Weights, activation: Activation, x: Float[Any, "input sample"]
-) -> Float[Array, "layer hidden sample"]:
-    """Compute the value of every hidden node for every sample."""
-    found: list[Array] = []
-    for layer in range(weights.bias.shape[0]):
-        z = weights.hidden[layer - 1] @ found[-1] if layer else jnp.zeros(())
-        z = z + weights.inputs[layer] @ x if layer < weights.inputs.shape[0] else z
-        found.append(activation(z + weights.bias[layer][:, None]))
-    return jnp.stack(found)

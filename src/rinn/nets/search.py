@@ -1,4 +1,4 @@
-"""Settings to trained networks: cohorts over devices, saved as they finish."""
+"""Settings to trained networks: groups over devices, saved as they finish."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ import jax
 
 from rinn.config import Trial
 from rinn.data.problem import Problem
-from rinn.nets.cohorts import Batch, Cohort, Learner, SavedBatch, TrainedNet, Trainer, plan_cohorts
+from rinn.nets.groups import BatchState, CompileGroup, Learner, SavedBatch, TrainedNet, plan_groups
+from rinn.nets.trainer import Trainer
 
 SECONDS_BETWEEN_SAVES = 5.0
-SAVES_SHARE = 20  # a save that takes a second is worth twenty of training
-LANES_PER_GPU = 4  # so that one cohort is compiled while another trains
+SAVE_RATIO = 20  # seconds of training for each second of saving
+THREADS_PER_GPU = 4  # so that one group is compiled while another trains
 
 
 class Saver(Protocol):
     """Where a search keeps what it has, so that it can be stopped and resumed."""
 
-    def load_finished(self, cohort: int) -> list[TrainedNet] | None:
-        """The networks of a cohort that is done, or None."""
+    def load_finished(self, group: int) -> list[TrainedNet] | None:
+        """The networks of a group that is done, or None."""
 
-    def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
-        """A cohort's batch and its finished networks, or None."""
+    def load_batch(self, group: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
+        """A group's batch and its finished networks, or None."""
 
-    def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
-        """Keep a cohort in the middle of its training."""
+    def save_batch(self, group: int, batch: BatchState, nets: list[TrainedNet]) -> None:
+        """Keep a group in the middle of its training."""
 
-    def save_finished(self, cohort: int, nets: list[TrainedNet]) -> None:
-        """Keep a cohort that is done."""
+    def save_finished(self, group: int, nets: list[TrainedNet]) -> None:
+        """Keep a group that is done."""
 
 
 @dataclass(frozen=True)
 class Engine:
     """How trials become networks: who is trained together, and how."""
 
-    divide: Callable[[Sequence[Trial], Problem, str], list[Cohort]]
-    open: Callable[[Cohort, Problem, int, jax.Device], Learner]
+    divide: Callable[[Sequence[Trial], Problem, str], list[CompileGroup]]
+    open: Callable[[CompileGroup, Problem, int, jax.Device], Learner]
 
 
-DESCENT = Engine(plan_cohorts, Trainer)
+DESCENT = Engine(plan_groups, Trainer)
 
 
 def run_search(
@@ -66,12 +67,12 @@ def run_search(
     Args:
         problem: the data.
         trials: what to train.
-        devices: where; cohorts run on all of them at the same time.
+        devices: where; groups run on all of them at the same time.
         engine: what trains them; gradient descent.
         seed: decides the order of samples.
-        saver: keeps finished cohorts and batches in progress; None keeps them in memory only.
+        saver: keeps finished groups and batches in progress; None keeps them in memory only.
         report: called with newly finished networks and the epochs just trained (summed over
-            networks, as a share of all epochs there could be).
+            networks, as a fraction of all epochs there could be).
 
     Returns:
         Trained networks in the order of `trials`.
@@ -79,29 +80,29 @@ def run_search(
     Raises:
         KeyboardInterrupt: after what was trained is saved.
     """
-    cohorts = engine.divide(trials, problem, devices[0].platform)
-    lanes = _Lanes(problem, cohorts, engine, seed, saver, report or (lambda nets, share: None))
+    groups = engine.divide(trials, problem, devices[0].platform)
+    queue = _WorkQueue(problem, groups, engine, seed, saver, report or (lambda nets, share: None))
     if devices[0].platform != "cpu":
-        devices = [*devices] * LANES_PER_GPU
+        devices = [*devices] * THREADS_PER_GPU
     with ThreadPoolExecutor(len(devices), thread_name_prefix="rinn") as pool:
-        futures = [pool.submit(lanes.run, device) for device in devices]
+        futures = [pool.submit(queue.run, device) for device in devices]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
-            lanes.stop.set()
+            queue.stop.set()
     for future in futures:
         future.result()
     number = {trial.number: place for place, trial in enumerate(trials)}
-    return sorted(lanes.nets, key=lambda net: number[net.trial.number])
+    return sorted(queue.nets, key=lambda net: number[net.trial.number])
 
 
-class _Lanes:
-    """The work that the devices share: each takes the next cohort until none is left."""
+class _WorkQueue:
+    """The work that the devices share: each takes the next group until none is left."""
 
     def __init__(
         self,
         problem: Problem,
-        cohorts: Sequence[Cohort],
+        groups: Sequence[CompileGroup],
         engine: Engine,
         seed: int,
         saver: Saver | None,
@@ -109,59 +110,59 @@ class _Lanes:
     ) -> None:
         self.problem, self.engine, self.seed, self.saver = problem, engine, seed, saver
         self._report = report
-        self._waiting = deque(cohorts)
+        self._waiting = deque(groups)
         self._lock = threading.Lock()
-        self._total = sum(t.net.epochs for cohort in cohorts for t in cohort.trials)
+        self._total = sum(t.net.epochs for group in groups for t in group.trials)
         self.nets: list[TrainedNet] = []
         self.stop = threading.Event()
 
     def run(self, device: jax.Device) -> None:
         try:
-            while (cohort := self._take()) is not None:
-                self._train(cohort, device)
+            while (group := self._take()) is not None:
+                self._train(group, device)
         except BaseException:
             self.stop.set()
             raise
 
-    def _take(self) -> Cohort | None:
+    def _take(self) -> CompileGroup | None:
         with self._lock:
             return self._waiting.popleft() if self._waiting and not self.stop.is_set() else None
 
-    def _train(self, cohort: Cohort, device: jax.Device) -> None:
-        done = self.saver.load_finished(cohort.number) if self.saver else None
+    def _train(self, group: CompileGroup, device: jax.Device) -> None:
+        done = self.saver.load_finished(group.number) if self.saver else None
         if done is not None:
             self._add(done, sum(net.trial.net.epochs for net in done))
             return
-        learner = self.engine.open(cohort, self.problem, self.seed, device)
+        learner = self.engine.open(group, self.problem, self.seed, device)
         batch, nets = self._resume(learner)
         due = time.monotonic() + SECONDS_BETWEEN_SAVES
-        while (batch.slots >= 0).any():
+        while (batch.members >= 0).any():
             if self.stop.is_set():
-                self._save_batch(cohort, batch, nets)
+                self._save_batch(group, batch, nets)
                 return
-            running, before = batch.slots[batch.slots >= 0], batch.epoch
+            running, before = batch.members[batch.members >= 0], batch.epoch
             batch, new = learner.advance(batch)
             nets = nets + new
-            self._add(new, _spent(cohort, running, new, before, batch.epoch))
+            self._add(new, _spent(group, running, new, before, batch.epoch))
             if (now := time.monotonic()) > due:
-                self._save_batch(cohort, batch, nets)
+                self._save_batch(group, batch, nets)
                 took = time.monotonic() - now
-                due = now + took + max(SECONDS_BETWEEN_SAVES, SAVES_SHARE * took)
+                due = now + took + max(SECONDS_BETWEEN_SAVES, SAVE_RATIO * took)
         if self.saver:
-            self.saver.save_finished(cohort.number, nets)
+            self.saver.save_finished(group.number, nets)
 
-    def _resume(self, learner: Learner) -> tuple[Batch, list[TrainedNet]]:
-        kept = self.saver.load_batch(learner.cohort.number) if self.saver else None
+    def _resume(self, learner: Learner) -> tuple[BatchState, list[TrainedNet]]:
+        kept = self.saver.load_batch(learner.group.number) if self.saver else None
         if kept is None:
             return learner.start(), []
         batch, nets = learner.restore(kept[0]), kept[1]
         gone = sum(net.trial.net.epochs for net in nets)
-        self._add(nets, gone + batch.epoch * int((batch.slots >= 0).sum()))
+        self._add(nets, gone + batch.epoch * int((batch.members >= 0).sum()))
         return batch, nets
 
-    def _save_batch(self, cohort: Cohort, batch: Batch, nets: list[TrainedNet]) -> None:
+    def _save_batch(self, group: CompileGroup, batch: BatchState, nets: list[TrainedNet]) -> None:
         if self.saver:
-            self.saver.save_batch(cohort.number, batch, nets)
+            self.saver.save_batch(group.number, batch, nets)
 
     def _add(self, nets: Sequence[TrainedNet], epochs: int) -> None:
         with self._lock:
@@ -170,11 +171,11 @@ class _Lanes:
 
 
 def _spent(
-    cohort: Cohort, running: Iterable[int], new: Sequence[TrainedNet], before: int, after: int
+    group: CompileGroup, running: Iterable[int], new: Sequence[TrainedNet], before: int, after: int
 ) -> int:
-    """How many of the epochs that were left this segment used up or made needless."""
+    """How many of the epochs that were left this segment used up or saved."""
     stopped = {net.trial.number for net in new}
-    trials = [cohort.trials[index] for index in running]
+    trials = [group.trials[index] for index in running]
     return sum(
         (trial.net.epochs if trial.number in stopped else after) - before for trial in trials
     )

@@ -77,14 +77,7 @@ def select_accurate(loss: Float[np.ndarray, " net"], keep: int) -> tuple[int, ..
 def average_splits(
     loss: Float[np.ndarray, " net"], setting: Int[np.ndarray, " net"]
 ) -> Float[np.ndarray, " net"]:
-    """Give each network the mean validation loss of its setting over the splits (L_x).
-
-    A setting that did well on one split by luck of the draw is so judged by both.
-
-    Example:
-        >>> average_splits(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]))
-        array([2., 2., 5.])
-    """
+    """Give each network the mean validation loss of its setting over the splits (L_x)."""
     _, group = np.unique(setting, return_inverse=True)
     return (np.bincount(group, loss) / np.bincount(group))[group]
 

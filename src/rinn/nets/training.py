@@ -25,25 +25,24 @@ STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
 
 
 @dataclass(frozen=True)
-class Program:
+class CompileSpec:
     """What is fixed when a batch of networks is compiled.
 
-    Samples arrive in portions of `tick`; a network whose batch size is a multiple of it adds the
-    gradients of several portions up (`accumulate`) before it takes a step, so that networks of
-    several batch sizes run in one program. `padded` says that some layers are narrower than the
-    arrays that hold them; `wide` is explained in `run_net`.
+    Samples arrive in micro-batches; a network whose batch size is a multiple of it accumulates the
+    gradients of several before it takes a step, so that networks of several batch sizes run in one
+    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`.
     """
 
     loss: str
     activations: tuple[str, ...]
     optimisers: tuple[str, ...]
-    tick: int
+    micro_batch: int
     accumulate: bool = False
     padded: bool = False
-    wide: bool = False
+    fused_inputs: bool = False
 
 
-class Traits(NamedTuple):
+class Hyperparameters(NamedTuple):
     """The settings of one network that may differ within a batch, as numbers."""
 
     learning_rate: Float[Any, ""]
@@ -51,14 +50,14 @@ class Traits(NamedTuple):
     l2: Float[Any, ""]
     activation: Int[Any, ""]
     optimiser: Int[Any, ""]
-    ticks: Int[Any, ""]
+    accumulation_steps: Int[Any, ""]
     epochs: Int[Any, ""]
     patience: Int[Any, ""]
     tolerance: Float[Any, ""]
-    settles_at: Int[Any, ""]
-    knee: Float[Any, ""]
-    cooling: Float[Any, ""]
-    alive: Float[Any, "layer hidden"]
+    anneal_start: Int[Any, ""]
+    mcp_threshold: Float[Any, ""]
+    final_lr_factor: Float[Any, ""]
+    node_mask: Float[Any, "layer hidden"]
 
 
 class NetState(NamedTuple):
@@ -68,7 +67,7 @@ class NetState(NamedTuple):
     memory: tuple[Any, ...]
     gradient: Any
     best: Float[Any, ""]
-    stale: Int[Any, ""]
+    bad_epochs: Int[Any, ""]
     epoch: Int[Any, ""]
     status: Int[Any, ""]
     train_loss: Float[Any, ""]
@@ -77,31 +76,31 @@ class NetState(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What networks lost in each epoch of a segment; of those that had stopped, the last again."""
+    """Losses by epoch of a segment; those of stopped networks are repeated."""
 
     train: Float[Any, "epoch split net"]
     validation: Float[Any, "epoch split net"]
 
 
-class Held(NamedTuple):
-    """The validation samples of one split in equal portions; `share` sums to one."""
+class ValidationSet(NamedTuple):
+    """The validation samples of one split in equal portions; `sample_weight` sums to one."""
 
     x: Float[Any, "portion input sample"]
     y: Float[Any, "portion output sample"]
-    share: Float[Any, "portion sample"]
+    sample_weight: Float[Any, "portion sample"]
     offset: Float[Any, "portion output sample"] | None = None
     weight: Float[Any, "portion output sample"] | None = None
 
 
-def start_net(program: Program, weights: Weights) -> NetState:
+def start_net(spec: CompileSpec, weights: Weights) -> NetState:
     """One network before its first epoch."""
     zero, none = jnp.float32(0), jnp.int32(0)
     return NetState(
         weights=weights,
-        memory=optimisers.start(program.optimisers, weights),
-        gradient=jax.tree.map(jnp.zeros_like, weights) if program.accumulate else None,
+        memory=optimisers.start(spec.optimisers, weights),
+        gradient=jax.tree.map(jnp.zeros_like, weights) if spec.accumulate else None,
         best=jnp.float32(jnp.inf),
-        stale=none,
+        bad_epochs=none,
         epoch=none,
         status=none,
         train_loss=zero,
@@ -112,76 +111,78 @@ def start_net(program: Program, weights: Weights) -> NetState:
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
 def train_segment(
-    program: Program,
+    spec: CompileSpec,
     state: NetState,
-    traits: Traits,
+    hyper: Hyperparameters,
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     units: Units,
     order: Int[Array, "epoch split use"],
-    held: Held,
+    validation: ValidationSet,
     offset: Float[Array, "split output sample"] | None = None,
     weight: Float[Array, "output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has."""
-    step = _over_nets(functools.partial(_step_net, program, units), shared=5)
-    check = _over_nets(functools.partial(_check_net, program, units), shared=1)
-    # Going round the loop costs a GPU 5 % of a step of many networks; unrolling pays for those.
+    step = _over_nets(functools.partial(_step_net, spec, units), shared=5)
+    check = _over_nets(functools.partial(_check_net, spec, units), shared=1)
+    # An iteration of the loop costs a GPU 5 % of a step of many networks; unrolling saves it.
     size = sum(leaf.size for leaf in jax.tree.leaves(state.weights))
-    unroll = 4 if program.wide and size >= MANY_WEIGHTS else 1
+    unroll = 4 if spec.fused_inputs and size >= MANY_WEIGHTS else 1
 
     def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
-        xs, ys = _portion(x, uses, program.tick), _portion(y, uses, program.tick)
-        numbers = jnp.broadcast_to(jnp.arange(len(xs))[:, None], xs.shape[:2])  # [tick, split]
-        added = None if offset is None else _portion_each(offset, uses, program.tick)
-        weights = None if weight is None else _portion(weight, uses, program.tick)
+        xs, ys = _portion(x, uses, spec.micro_batch), _portion(y, uses, spec.micro_batch)
+        numbers = jnp.broadcast_to(
+            jnp.arange(len(xs))[:, None], xs.shape[:2]
+        )  # [micro_batch, split]
+        added = None if offset is None else _portion_each(offset, uses, spec.micro_batch)
+        weights = None if weight is None else _portion(weight, uses, spec.micro_batch)
         state = state._replace(gradient=jax.tree.map(jnp.zeros_like, state.gradient))
 
-        def run_tick(state: NetState, portion: Any) -> tuple[NetState, Array]:
-            return step(state, traits, *portion)
+        def run_micro_batch(state: NetState, portion: Any) -> tuple[NetState, Array]:
+            return step(state, hyper, *portion)
 
         state, losses = jax.lax.scan(
-            run_tick, state, (xs, ys, numbers, added, weights), unroll=unroll
+            run_micro_batch, state, (xs, ys, numbers, added, weights), unroll=unroll
         )
         # Portions left over at the end fill no batch, and do not count.
-        used = len(xs) // traits.ticks * traits.ticks  # [split, net]
+        used = len(xs) // hyper.accumulation_steps * hyper.accumulation_steps  # [split, net]
         counts = jnp.arange(len(xs))[:, None, None] < used
         mean = jnp.sum(losses, axis=0, where=counts) / used
         mean = jnp.where(state.status == RUNNING, mean, state.train_loss)
-        state = check(state._replace(train_loss=mean), traits, held)
+        state = check(state._replace(train_loss=mean), hyper, validation)
         return state, Losses(state.train_loss, state.validation_loss)
 
     return jax.lax.scan(run_epoch, state, order)
 
 
 def _over_nets(function: Any, shared: int) -> Any:
-    """Map a one-network function of (state, traits, shared...) over [split, net]."""
+    """Map a one-network function of (state, hyper, shared...) over [split, net]."""
     over_nets = jax.vmap(function, in_axes=(0, 0) + (None,) * shared)
     return jax.vmap(over_nets, in_axes=(0, 0) + (0,) * shared)
 
 
 def _portion(
-    values: Float[Array, "column sample"], uses: Int[Array, "split use"], tick: int
-) -> Float[Array, "tick split column portion"]:
+    values: Float[Array, "column sample"], uses: Int[Array, "split use"], micro_batch: int
+) -> Float[Array, "micro_batch split column portion"]:
     splits, used = uses.shape
-    taken = values[:, uses].reshape(len(values), splits, used // tick, tick)
+    taken = values[:, uses].reshape(len(values), splits, used // micro_batch, micro_batch)
     return taken.transpose(2, 1, 0, 3)
 
 
 def _portion_each(
-    values: Float[Array, "split column sample"], uses: Int[Array, "split use"], tick: int
-) -> Float[Array, "tick split column portion"]:
+    values: Float[Array, "split column sample"], uses: Int[Array, "split use"], micro_batch: int
+) -> Float[Array, "micro_batch split column portion"]:
     """As `_portion`, where every split has values of its own."""
     splits, used = uses.shape
     taken = jnp.take_along_axis(values, uses[:, None], axis=2)  # [split, column, use]
-    return taken.reshape(splits, -1, used // tick, tick).transpose(2, 0, 1, 3)
+    return taken.reshape(splits, -1, used // micro_batch, micro_batch).transpose(2, 0, 1, 3)
 
 
 def _step_net(
-    program: Program,
+    spec: CompileSpec,
     units: Units,
     state: NetState,
-    traits: Traits,
+    hyper: Hyperparameters,
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     number: Int[Array, ""],
@@ -191,26 +192,26 @@ def _step_net(
     """One portion of samples for one network, and a step where its batch is full."""
 
     def data_loss(weights: Weights) -> Float[Array, ""]:
-        predicted = _predict(program, weights, traits, x, offset)
-        losses = measure_losses(program.loss, predicted, y, units)
+        predicted = _predict(spec, weights, hyper, x, offset)
+        losses = measure_losses(spec.loss, predicted, y, units)
         return jnp.mean(losses if weight is None else losses * weight)
 
     loss, gradient = jax.value_and_grad(data_loss)(state.weights)
     running = state.status == RUNNING
     due, kept = running, None
-    if program.accumulate:
+    if spec.accumulate:
         gradient = jax.tree.map(jnp.add, state.gradient, gradient)
-        full = (number + 1) % traits.ticks == 0
+        full = (number + 1) % hyper.accumulation_steps == 0
         due = running & full
         kept = jax.tree.map(lambda g: jnp.where(full, 0.0, g), gradient)
-        gradient = jax.tree.map(lambda g: g / traits.ticks, gradient)
-    priced = penalty_slope(state.weights, traits.l1, traits.l2, _knee(state, traits))
-    gradient = jax.tree.map(jnp.add, gradient, priced)
+        gradient = jax.tree.map(lambda g: g / hyper.accumulation_steps, gradient)
+    slope = penalty_slope(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
+    gradient = jax.tree.map(jnp.add, gradient, slope)
     weights, memory = optimisers.descend(
-        program.optimisers,
-        traits.optimiser,
+        spec.optimisers,
+        hyper.optimiser,
         due,
-        _rate(state, traits),
+        _rate(state, hyper),
         gradient,
         state.memory,
         state.weights,
@@ -219,20 +220,24 @@ def _step_net(
 
 
 def _check_net(
-    program: Program, units: Units, state: NetState, traits: Traits, held: Held
+    spec: CompileSpec,
+    units: Units,
+    state: NetState,
+    hyper: Hyperparameters,
+    validation: ValidationSet,
 ) -> NetState:
     """The end of an epoch: validation loss, early stopping, status."""
-    loss, error = _validate(program, units, state.weights, traits, held)
-    cost = loss + penalty(state.weights, traits.l1, traits.l2, _knee(state, traits))
-    better = cost < state.best * traits.tolerance
-    stale = jnp.where(better | (state.epoch < traits.settles_at), 0, state.stale + 1)
+    loss, error = _validate(spec, units, state.weights, hyper, validation)
+    cost = loss + penalty(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
+    better = cost < state.best * hyper.tolerance
+    bad_epochs = jnp.where(better | (state.epoch < hyper.anneal_start), 0, state.bad_epochs + 1)
     epoch = state.epoch + 1
-    status = jnp.where(epoch >= traits.epochs, EXHAUSTED, RUNNING)
-    status = jnp.where(stale >= traits.patience, CONVERGED, status)
+    status = jnp.where(epoch >= hyper.epochs, EXHAUSTED, RUNNING)
+    status = jnp.where(bad_epochs >= hyper.patience, CONVERGED, status)
     status = jnp.where(jnp.isfinite(cost), status, DIVERGED)
     checked = state._replace(
         best=jnp.where(better, cost, state.best),
-        stale=stale,
+        bad_epochs=bad_epochs,
         epoch=epoch,
         status=status,
         validation_loss=loss,
@@ -242,52 +247,54 @@ def _check_net(
     return jax.tree.map(lambda new, old: jnp.where(running, new, old), checked, state)
 
 
-def _knee(state: NetState, traits: Traits) -> Float[Array, ""]:
-    """Where the penalty bends now: nowhere before the network settles."""
-    return jnp.where(state.epoch < traits.settles_at, jnp.inf, traits.knee)
+def _threshold(state: NetState, hyper: Hyperparameters) -> Float[Array, ""]:
+    """The threshold of the penalty: none before training anneals."""
+    return jnp.where(state.epoch < hyper.anneal_start, jnp.inf, hyper.mcp_threshold)
 
 
-def _rate(state: NetState, traits: Traits) -> Float[Array, ""]:
-    """The learning rate now: it falls evenly, in its logarithm, while the network settles."""
-    left = jnp.maximum(traits.epochs - traits.settles_at, 1)
-    way = jnp.clip((state.epoch - traits.settles_at) / left, 0.0, 1.0)
-    return traits.learning_rate * traits.cooling**way
+def _rate(state: NetState, hyper: Hyperparameters) -> Float[Array, ""]:
+    """The learning rate, which falls geometrically while training anneals."""
+    left = jnp.maximum(hyper.epochs - hyper.anneal_start, 1)
+    progress = jnp.clip((state.epoch - hyper.anneal_start) / left, 0.0, 1.0)
+    return hyper.learning_rate * hyper.final_lr_factor**progress
 
 
 def _validate(
-    program: Program,
+    spec: CompileSpec,
     units: Units,
     weights: Weights,
-    traits: Traits,
-    held: Held,
+    hyper: Hyperparameters,
+    validation: ValidationSet,
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Mean loss in the networks' units and mean error in the user's, portion by portion."""
 
-    def add(totals: tuple[Array, Array], portion: Held) -> tuple[tuple[Array, Array], None]:
-        predicted = _predict(program, weights, traits, portion.x, portion.offset)
-        losses = measure_losses(program.loss, predicted, portion.y, units)  # [output, sample]
+    def add(
+        totals: tuple[Array, Array], portion: ValidationSet
+    ) -> tuple[tuple[Array, Array], None]:
+        predicted = _predict(spec, weights, hyper, portion.x, portion.offset)
+        losses = measure_losses(spec.loss, predicted, portion.y, units)  # [output, sample]
         losses = losses if portion.weight is None else losses * portion.weight
-        loss = jnp.sum(losses.mean(axis=0) * portion.share)
-        errors = losses * units.std[:, None] ** 2 if program.loss == "mse" else losses
-        error = jnp.sum(errors.mean(axis=0) * portion.share)
+        loss = jnp.sum(losses.mean(axis=0) * portion.sample_weight)
+        errors = losses * units.std[:, None] ** 2 if spec.loss == "mse" else losses
+        error = jnp.sum(errors.mean(axis=0) * portion.sample_weight)
         return (totals[0] + loss, totals[1] + error), None
 
-    return jax.lax.scan(add, (jnp.float32(0), jnp.float32(0)), held)[0]
+    return jax.lax.scan(add, (jnp.float32(0), jnp.float32(0)), validation)[0]
 
 
 def _predict(
-    program: Program,
+    spec: CompileSpec,
     weights: Weights,
-    traits: Traits,
+    hyper: Hyperparameters,
     x: Float[Array, "input sample"],
     offset: Float[Array, "output sample"] | None,
 ) -> Float[Array, "output sample"]:
     def activation(z: Float[Array, "hidden sample"]) -> Float[Array, "hidden sample"]:
-        return activate(program.activations, traits.activation, z)
+        return activate(spec.activations, hyper.activation, z)
 
-    alive = traits.alive if program.padded else None
-    found = run_net(weights, activation, x, wide=program.wide, alive=alive)
-    return found if offset is None else found + offset
+    node_mask = hyper.node_mask if spec.padded else None
+    raw = run_net(weights, activation, x, fused_inputs=spec.fused_inputs, node_mask=node_mask)
+    return raw if offset is None else raw + offset
 
 
 def measure_losses(

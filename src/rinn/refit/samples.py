@@ -22,7 +22,7 @@ from rinn.data.likelihoods import Likelihood
 from rinn.data.scaling import Standardizer
 from rinn.data.tables import Table, load_table, make_table
 from rinn.errors import InputError, quote, quote_some, suggest
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.refit.model import GraphModel
 
 CovariateSource = str | os.PathLike[str] | pd.DataFrame | pd.Series | np.ndarray

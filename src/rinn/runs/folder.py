@@ -2,7 +2,7 @@
 
 A run folder holds manifest.json, trials.csv, weights.safetensors, graph.json, graph.graphml,
 edges.csv, refit.json, activity.csv, effects.csv, curves.csv, scores.json and report.html; while
-networks are trained also `work/` (cohorts in progress) and `nets/` (cohorts that are done). The
+networks are trained also `work/` (groups in progress) and `nets/` (groups that are done). The
 manifest is written first. Every file is replaced whole, so that a run that is killed at any moment
 can go on. Only files with names that a run gives are ever removed, and only beside its manifest.
 """
@@ -39,8 +39,8 @@ from rinn.files import (
     remove_parts,
     replace_file,
 )
-from rinn.nets.cohorts import Batch, SavedBatch, TrainedNet
 from rinn.nets.curves import NO_CURVE
+from rinn.nets.groups import BatchState, SavedBatch, TrainedNet
 from rinn.nets.redundant import Weights
 
 FORMAT = 1
@@ -88,11 +88,11 @@ _MANIFEST: dict[str, Any] = {
     "prior?": {
         "sentence?": str,
         "account?": [str],
-        "silenced?": [str],
+        "dropped_inputs?": [str],
         "counts?": {"contradictions?": int},
         "contradictions?": [
             {"input": str, "output": str, "says": str, "evidence": float, "without": float,
-             "drawn": bool},
+             "reported": bool},
         ],
     },
     "scores?": {
@@ -128,27 +128,27 @@ class RunFolder:
         self.folder = folder
         self._trials = {trial.number: trial for trial in trials}
 
-    def load_finished(self, cohort: int) -> list[TrainedNet] | None:
-        """The networks of a cohort that is done, or None."""
-        return _read_arrays(self._cohort("nets", cohort), self._unpack_nets)
+    def load_finished(self, group: int) -> list[TrainedNet] | None:
+        """The networks of a group that is done, or None."""
+        return _read_arrays(self._group("nets", group), self._unpack_nets)
 
-    def save_finished(self, cohort: int, nets: list[TrainedNet]) -> None:
-        """Keep a cohort that is done; its batch in progress is then no longer needed."""
-        _write_arrays(self._cohort("nets", cohort), _pack_nets(nets))
-        self._cohort("work", cohort).unlink(missing_ok=True)
+    def save_finished(self, group: int, nets: list[TrainedNet]) -> None:
+        """Keep a group that is done; its batch in progress is then no longer needed."""
+        _write_arrays(self._group("nets", group), _pack_nets(nets))
+        self._group("work", group).unlink(missing_ok=True)
 
-    def load_batch(self, cohort: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
-        """A cohort's batch and its finished networks, or None."""
-        return _read_arrays(self._cohort("work", cohort), self._unpack_batch)
+    def load_batch(self, group: int) -> tuple[SavedBatch, list[TrainedNet]] | None:
+        """A group's batch and its finished networks, or None."""
+        return _read_arrays(self._group("work", group), self._unpack_batch)
 
-    def save_batch(self, cohort: int, batch: Batch, nets: list[TrainedNet]) -> None:
-        """Keep a cohort in the middle of its training."""
+    def save_batch(self, group: int, batch: BatchState, nets: list[TrainedNet]) -> None:
+        """Keep a group in the middle of its training."""
         leaves = jax.tree.leaves(batch.state)
         arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-        arrays |= {"slots": batch.slots, "epoch": np.array(batch.epoch)}
+        arrays |= {"members": batch.members, "epoch": np.array(batch.epoch)}
         arrays |= {"leaves": np.array(len(leaves))}
         arrays |= {"curves": np.concatenate(batch.curves)} if batch.curves else {}
-        _write_arrays(self._cohort("work", cohort), arrays | _pack_nets(nets))
+        _write_arrays(self._group("work", group), arrays | _pack_nets(nets))
 
     def write_json(self, name: str, value: dict[str, Any]) -> None:
         """Write a JSON file of the run."""
@@ -169,13 +169,13 @@ class RunFolder:
             with contextlib.suppress(OSError):  # what is not the run's own stays
                 folder.rmdir()
 
-    def _cohort(self, kind: str, cohort: int) -> Path:
-        return self.folder / kind / f"{cohort:04d}.npz"
+    def _group(self, kind: str, group: int) -> Path:
+        return self.folder / kind / f"{group:04d}.npz"
 
     def _unpack_batch(self, arrays: dict[str, np.ndarray]) -> tuple[SavedBatch, list[TrainedNet]]:
         leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
         curves = (arrays["curves"],) if "curves" in arrays else ()
-        saved = SavedBatch(arrays["slots"], leaves, int(arrays["epoch"]), curves)
+        saved = SavedBatch(arrays["members"], leaves, int(arrays["epoch"]), curves)
         return saved, self._unpack_nets(arrays)
 
     def _unpack_nets(self, arrays: dict[str, np.ndarray]) -> list[TrainedNet]:
@@ -379,7 +379,7 @@ def _check_same_run(folder: Path, manifest: dict[str, Any]) -> bool:
 
 
 def _check_can_go_on(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """A run that has begun goes on with the same networks, divided into the same cohorts."""
+    """A run that has begun goes on with the same networks, divided into the same groups."""
     if found.get("plan") != wanted.get("plan"):
         version = found.get("versions", {}).get("rinn", "unknown")
         raise InputError(

@@ -14,7 +14,7 @@ from rinn.data.likelihoods import BINARY, KINDS, MIXED, NUMBER, Likelihood
 from rinn.data.scaling import Standardizer
 from rinn.data.tables import load_table
 from rinn.errors import InputError, quote
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.refit.model import GraphModel, NodeFunction
 from rinn.refit.samples import Range, RunModel, read_offsets
 from rinn.runs.folder import WEIGHTS, load_kept, load_manifest, read_columns

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from rinn.nets.cohorts import TrainedNet
+    from rinn.nets.groups import TrainedNet
 
 SECONDS_BETWEEN_LINES = 10.0
 

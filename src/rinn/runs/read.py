@@ -19,7 +19,7 @@ from rinn.errors import InputError
 from rinn.files import read_table
 from rinn.graphs.basics import ROLES
 from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.runs.folder import (
     MANIFEST,
     WEIGHTS,
@@ -32,7 +32,7 @@ from rinn.runs.folder import (
 from rinn.runs.names import GeneSetName, read_names
 from rinn.strategies import STRATEGIES
 from rinn.strategies.base import Strategy
-from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
+from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound
 
 EFFECTS = "effects.csv"
 
@@ -66,9 +66,9 @@ NEEDED: dict[str, Any] = {
     },
 }
 ROUND = {
-    "number": int, "seed": int, "networks": int, "drawn": int, "inputs": int,
+    "number": int, "seed": int, "networks": int, "reported": int, "inputs": int,
     "connected_inputs": int, "decoys?": int, "connected_decoys?": int, "frequencies": [float],
-    "owed?": [float],
+    "prior_driven?": [float],
 }  # fmt: skip
 
 
@@ -76,9 +76,9 @@ ROUND = {
 class Contents:
     """What a run folder holds, read once; a run that trained no network has no `nets`.
 
-    `graph` is the graph that is drawn; `found` holds every edge that was found, drawn or not, with
-    the truth value `drawn` on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets
-    by latent) are None where the folder does not have them.
+    `graph` is the reported graph; `found` has all candidate edges, with the truth value `reported`
+    on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets by latent) are None if
+    the folder does not have them.
     """
 
     manifest: dict[str, Any]
@@ -191,19 +191,19 @@ def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
         >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
         >>> rows = [("x", "U1", "input", "latent", 0.25)]
         >>> found = add_weaker(graph, pd.DataFrame(rows, columns=[*ENDS, "frequency"]))
-        >>> found.edges["x", "U1"], found.nodes["x"]["drawn"], found.nodes["U1"]["drawn"]
-        ({'frequency': 0.25, 'drawn': False}, True, False)
+        >>> found.edges["x", "U1"], found.nodes["x"]["reported"], found.nodes["U1"]["reported"]
+        ({'frequency': 0.25, 'reported': False}, True, False)
     """
     found: nx.DiGraph = nx.DiGraph(graph)
-    nx.set_node_attributes(found, dict.fromkeys(found, True), "drawn")
-    nx.set_edge_attributes(found, dict.fromkeys(found.edges, True), "drawn")
+    nx.set_node_attributes(found, dict.fromkeys(found, True), "reported")
+    nx.set_edge_attributes(found, dict.fromkeys(found.edges, True), "reported")
     for row in [] if edges is None else edges.to_dict("records"):
         source, target = str(row["source"]), str(row["target"])
         if graph.has_edge(source, target):
             continue
         for node, role in ((source, row["source_role"]), (target, row["target_role"])):
             if node not in found:
-                found.add_node(node, role=role, drawn=False)
+                found.add_node(node, role=role, reported=False)
         about: dict[str, Any] = {
             name: float(row[name])
             for name in (*EDGE_NUMBERS, *MORE_NUMBERS)
@@ -211,7 +211,7 @@ def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
         }
         if isinstance(row.get(ORIGIN), str):
             about[ORIGIN] = row[ORIGIN]
-        found.add_edge(source, target, **about, drawn=False)
+        found.add_edge(source, target, **about, reported=False)
     return found
 
 

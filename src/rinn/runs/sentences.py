@@ -8,8 +8,7 @@ from typing import Any
 import networkx as nx
 
 from rinn.errors import count
-from rinn.structure.qvalues import assign_q
-from rinn.structure.rounds import Null
+from rinn.structure.qvalues import Null, assign_q
 
 LEVEL = 0.05
 NO_NETWORKS = (
@@ -43,7 +42,7 @@ def summarise_null(null: Null, graph: nx.DiGraph) -> str:
     """Say in two sentences how much of a graph is chance, for a paper.
 
     Example:
-        >>> from rinn.structure.rounds import NullRound
+        >>> from rinn.structure.qvalues import NullRound
         >>> rounds = tuple(NullRound(n, n, 32, (0.3,) * (n == 0), n == 0, 4, 0) for n in range(5))
         >>> null = Null(rounds, NullRound(-1, 9, 32, (), 5, 4, 4, decoys=4))
         >>> graph = nx.DiGraph()
@@ -62,13 +61,13 @@ def _tell_drawn(null: Null) -> str:
     rounds = count(null.rounds, "round")
     networks = f" of {count(null.networks, 'network')}" if null.networks else ""
     each = "" if null.rounds == 1 else " per graph"
-    edges = f"{null.drawn:.2g} edges were drawn{each}"
-    if null.drawn == 0:
+    edges = f"{null.reported:.2g} edges were drawn{each}"
+    if null.reported == 0:
         edges = "no edge was drawn"
-    elif null.drawn == 1:
+    elif null.reported == 1:
         edges = f"1 edge was drawn{each}"
-    elif null.drawn >= 10:
-        edges = f"{null.drawn:.0f} edges were drawn{each}"
+    elif null.reported >= 10:
+        edges = f"{null.reported:.0f} edges were drawn{each}"
     return f"With the rows of Y permuted ({rounds}{networks}), {edges}"
 
 

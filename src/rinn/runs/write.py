@@ -30,8 +30,8 @@ from rinn.runs.covariates import COVARIATES, sum_up_covariates, tabulate_covaria
 from rinn.runs.folder import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
 from rinn.structure.constants import SAMPLES_PER_INPUT
 from rinn.structure.effects import CORRECTED, NETWORK
-from rinn.structure.knowledge.resolve import Resolved
-from rinn.structure.knowledge.sources import Knowledge
+from rinn.structure.prior.resolve import Resolved
+from rinn.structure.prior.sources import PriorKnowledge
 
 PRIOR = "prior.json"
 FIT_LEVEL = 0.05  # of the test of fit: below, the graph leaves effects unexplained
@@ -79,7 +79,7 @@ def describe_effects(
     kept: int,
     samples: int,
     inputs: int,
-    needless: str | None = None,
+    skip_reason: str | None = None,
 ) -> str:
     """Say what the graph was read from, and why.
 
@@ -97,11 +97,11 @@ def describe_effects(
             f"regression of their residuals, {better if asked == 'auto' else 'as asked for'}."
         )
     is_joint = samples >= SAMPLES_PER_INPUT * inputs
-    if needless:
+    if skip_reason:
         how = "a linear regression of the outputs on all inputs"
         how = how if is_joint else "regressions on each input by itself"
         return (
-            f"The graph is read from {how}. No network was trained, {needless}; 'rinn fit "
+            f"The graph is read from {how}. No network was trained, {skip_reason}; 'rinn fit "
             f"--effects corrected' trains networks."
         )
     if not is_joint:
@@ -138,17 +138,17 @@ effects.'
     )
 
 
-def describe_prior(knowledge: Knowledge, known: Resolved) -> dict[str, Any]:
+def describe_prior(prior: PriorKnowledge, known: Resolved) -> dict[str, Any]:
     """What the manifest says of prior knowledge before anything is found."""
     return {
-        "files": dict(knowledge.files),
+        "files": dict(prior.files),
         "account": list(known.account),
         "options": {
-            "set_weight": knowledge.set_weight,
-            "network_steps": knowledge.steps,
-            "network_weight": knowledge.network_weight,
-            "network_directed": knowledge.is_directed,
-            "network_mask": knowledge.is_mask,
+            "set_weight": prior.set_weight,
+            "network_steps": prior.steps,
+            "network_weight": prior.network_weight,
+            "network_directed": prior.is_directed,
+            "network_mask": prior.is_mask,
         },
     }
 
@@ -219,7 +219,7 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
 
 
 def _write_graph(run: RunFolder, fit: Fit, settings: dict[str, Any]) -> None:
-    graph, found = fit.latent.graph, fit.latent.doubtful
+    graph, found = fit.latent.graph, fit.latent.candidates
     if fit.effects and not settings["bootstraps"]:
         graph, found = _drop_frequencies(graph), _drop_frequencies(found)
     if not nx.is_directed_acyclic_graph(graph):
@@ -227,7 +227,7 @@ def _write_graph(run: RunFolder, fit: Fit, settings: dict[str, Any]) -> None:
         graph = collapse(graph)
     write_graph(graph, run.folder / "graph.json")
     write_graph(graph, run.folder / "graph.graphml")
-    run.write_table("edges.csv", edges_table(graph if fit.detected else found, drawn=graph))
+    run.write_table("edges.csv", edges_table(graph if fit.detected else found, reported=graph))
 
 
 def _drop_frequencies(graph: nx.DiGraph) -> nx.DiGraph:
@@ -257,7 +257,7 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
                 kept=len(fit.kept),
                 samples=len(fit.problem.seen),
                 inputs=len(fit.data.inputs),
-                needless=fit.needless,
+                skip_reason=fit.skip_reason,
             ),
         }
     if fit.latent.fit:
@@ -266,7 +266,7 @@ def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[st
     if fit.influence:
         did = fit.influence.to_json()
         run.write_json(PRIOR, did)
-        some = {name: did[name] for name in ("sentence", "counts", "silenced")}
+        some = {name: did[name] for name in ("sentence", "counts", "dropped_inputs")}
         some["contradictions"] = did["contradictions"][:MAX_SHOWN]
         told["prior"] = manifest.get("prior", {}) | some
     if fit.refit and fit.comparison:

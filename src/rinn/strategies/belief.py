@@ -31,11 +31,7 @@ SMALLEST = 8  # stacks in a batch
 
 
 class Pretraining(NamedTuple):
-    """The settings of one stack that may differ within a batch, as numbers.
-
-    `sizes` are the hidden nodes of each machine, first to last. A machine on Gaussian data
-    learns at GAUSSIAN_RATE times the learning rate.
-    """
+    """Settings of one stack: hidden nodes of each machine, first to last, rate and seed."""
 
     sizes: Int[Any, " layer"]
     learning_rate: Float[Any, ""]
@@ -45,8 +41,7 @@ class Pretraining(NamedTuple):
 class Stack(NamedTuple):
     """The machines of one stack, nodes padded to one width with zeros.
 
-    `first` and `output_bias` face the data. `rest[i]` and `visible_bias[i]` face hidden layer i;
-    `rest[i]` has its nodes as columns and those of layer i + 1 as rows.
+    `first` and `output_bias` face the data; `rest[i]` and `visible_bias[i]` face hidden layer i.
     """
 
     first: Float[Any, "width output"]
@@ -93,20 +88,8 @@ def pretrain(
 ) -> Stack:
     """Train many stacks on the same samples, one machine after the other, by CD-1.
 
-    What a stack starts from and draws depends on its own settings alone, neither on `width` nor
-    on the others in the batch. Products of another width may round otherwise; sampling makes
-    that grow, from 1e-7 after one epoch to 1e-2 after ten.
-
-    Example:
-        >>> y = np.random.default_rng(0).integers(0, 2, size=(6, 50)).astype(np.float32)
-        >>> settings = Pretraining(
-        ...     sizes=np.array([[4, 2], [5, 3]]),
-        ...     learning_rate=np.array([0.1, 0.05]),
-        ...     seed=np.array([1, 2]),
-        ... )
-        >>> stacks = pretrain(settings, y, binary=True, width=5, epochs=2, batch=10)
-        >>> stacks.first.shape, stacks.rest.shape
-        ((2, 5, 6), (2, 1, 5, 5))
+    What a stack starts from and draws depends on its own settings alone; products of another width
+    may round otherwise, which sampling amplifies.
     """
     count = len(settings.sizes)
     # A few stacks alone would be multiplied by another routine, and round otherwise.
@@ -116,9 +99,11 @@ def pretrain(
         _draw_start(int(seed), net, width, len(y)) for seed, net in zip(seeds, sizes, strict=True)
     ]
     start = Start(*(np.stack(part) for part in zip(*drawn, strict=True)))
-    alive = np.arange(width) < sizes[..., None]  # [net, layer, width]
+    node_mask = np.arange(width) < sizes[..., None]  # [net, layer, width]
     plan = _plan_steps(y.shape[1], epochs, batch, momentum)
-    stacks = _train_stacks(start, alive, rates.astype(np.float32), y, plan, decay, binary=binary)
+    stacks = _train_stacks(
+        start, node_mask, rates.astype(np.float32), y, plan, decay, binary=binary
+    )
     return Stack(*(part[:count] for part in stacks))
 
 
@@ -152,7 +137,7 @@ def _plan_steps(samples: int, epochs: int, batch: int, momentum: tuple[float, fl
 @functools.partial(jax.jit, static_argnames="binary")
 def _train_stacks(
     start: Start,
-    alive: Bool[Array, "net layer width"],
+    node_mask: Bool[Array, "net layer width"],
     rates: Float[Array, " net"],
     y: Float[Array, "output sample"],
     plan: Plan,
@@ -163,13 +148,13 @@ def _train_stacks(
     train = functools.partial(_train_stack, binary)
     # A GPU's short products, with ten bits of mantissa, would turn one draw in a thousand.
     with jax.default_matmul_precision("highest"):
-        return jax.vmap(train, (0, 0, 0, None, None, None))(start, alive, rates, y, plan, decay)
+        return jax.vmap(train, (0, 0, 0, None, None, None))(start, node_mask, rates, y, plan, decay)
 
 
 def _train_stack(
     binary: bool,
     start: Start,
-    alive: Bool[Array, "layer width"],
+    node_mask: Bool[Array, "layer width"],
     rate: Float[Array, ""],
     y: Float[Array, "output sample"],
     plan: Plan,
@@ -180,17 +165,19 @@ def _train_stack(
     first = _start_machine(start.first, y, seen, binary)
     first_rate = rate if binary else GAUSSIAN_RATE * rate
     first = _train_machine(
-        first, y, start.words[0], seen, alive[0], first_rate, plan, decay, binary=binary
+        first, y, start.words[0], seen, node_mask[0], first_rate, plan, decay, binary=binary
     )
 
     def train_next(data: Array, layer: tuple[Array, ...]) -> tuple[Array, Machine]:
-        weights, words, seen, alive = layer
+        weights, words, seen, node_mask = layer
         machine = _start_machine(weights, data, seen, True)
-        machine = _train_machine(machine, data, words, seen, alive, rate, plan, decay, binary=True)
-        return _find_hidden(machine, data, alive), machine
+        machine = _train_machine(
+            machine, data, words, seen, node_mask, rate, plan, decay, binary=True
+        )
+        return _find_hidden(machine, data, node_mask), machine
 
-    hidden = _find_hidden(first, y, alive[0])  # [width, sample]
-    layers = (start.rest, start.words[1:], alive[:-1], alive[1:])
+    hidden = _find_hidden(first, y, node_mask[0])  # [width, sample]
+    layers = (start.rest, start.words[1:], node_mask[:-1], node_mask[1:])
     _, rest = jax.lax.scan(train_next, hidden, layers)
     return Stack(
         first=first.weights,
@@ -221,7 +208,7 @@ def _train_machine(
     data: Float[Array, "visible sample"],
     words: UInt32[Array, " hidden"],
     seen: Bool[Array, " visible"],
-    alive: Bool[Array, " hidden"],
+    node_mask: Bool[Array, " hidden"],
     rate: Float[Array, ""],
     plan: Plan,
     decay: Float[Array, ""],
@@ -231,7 +218,7 @@ def _train_machine(
     def step(state: tuple[Machine, Machine], due: Plan) -> tuple[tuple[Machine, Machine], None]:
         machine, speed = state
         uniforms = _draw_uniforms(words, due.number, len(due.uses))
-        slope = contrast(machine, data[:, due.uses], uniforms, seen, alive, binary=binary)
+        slope = contrast(machine, data[:, due.uses], uniforms, seen, node_mask, binary=binary)
         slope = slope._replace(weights=slope.weights - decay * machine.weights)
         speed = jax.tree.map(lambda v, s: due.momentum * v + rate * s, speed, slope)
         return (jax.tree.map(jnp.add, machine, speed), speed), None
@@ -245,8 +232,7 @@ def _draw_uniforms(
 ) -> Float[Array, "hidden sample"]:
     """Draw node by node, so that a node's draws are the same in an array of any width.
 
-    A key is two words: the node's own and the number of the step. Folding the number into a key
-    would compile another cipher, a second for each program.
+    The key is the node's word and the number of the step: `fold_in` would compile another cipher.
     """
 
     def draw(word: Array) -> Array:
@@ -262,27 +248,19 @@ def contrast(
     v: Float[Array, "visible sample"],
     uniforms: Float[Array, "hidden sample"],
     seen: Bool[Array, " visible"],
-    alive: Bool[Array, " hidden"],
+    node_mask: Bool[Array, " hidden"],
     *,
     binary: bool,
 ) -> Machine:
     """Compute the direction of CD-1: <h v> of the data less <h v> of its reconstruction.
 
-    Sampled hidden states drive the reconstruction, which is not sampled itself; probabilities
-    enter the averages.
-
-    Example:
-        >>> machine = Machine(np.zeros((1, 2)), np.zeros(1), np.zeros(2))
-        >>> yes = np.array([True, True])
-        >>> v, uniforms = np.array([[1.0], [0.0]]), np.array([[0.3]])
-        >>> contrast(machine, v, uniforms, yes, yes[:1], binary=True).weights.tolist()
-        [[0.25, -0.25]]
+    Sampled hidden states drive the reconstruction; probabilities enter the averages.
     """
-    hidden = _find_hidden(machine, v, alive)  # [hidden, sample]
+    hidden = _find_hidden(machine, v, node_mask)  # [hidden, sample]
     states = jnp.where(uniforms < hidden, 1.0, 0.0)
     back = machine.weights.T @ states + machine.visible_bias[:, None]  # [visible, sample]
     back = jnp.where(seen[:, None], jax.nn.sigmoid(back) if binary else back, 0.0)
-    again = _find_hidden(machine, back, alive)
+    again = _find_hidden(machine, back, node_mask)
     return Machine(
         weights=(hidden @ v.T - again @ back.T) / v.shape[1],
         hidden_bias=_mean(hidden - again),
@@ -296,11 +274,11 @@ def _mean(values: Float[Array, "node sample"]) -> Float[Array, " node"]:
 
 
 def _find_hidden(
-    machine: Machine, v: Float[Array, "visible sample"], alive: Bool[Array, " hidden"]
+    machine: Machine, v: Float[Array, "visible sample"], node_mask: Bool[Array, " hidden"]
 ) -> Float[Array, "hidden sample"]:
     """The probability that each hidden node is on; zero for padding."""
     z = machine.weights @ v + machine.hidden_bias[:, None]
-    return jnp.where(alive[:, None], jax.nn.sigmoid(z), 0.0)
+    return jnp.where(node_mask[:, None], jax.nn.sigmoid(z), 0.0)
 
 
 def unroll(stack: Stack, sizes: Sequence[int]) -> Weights:

@@ -12,9 +12,10 @@ import numpy as np
 
 from rinn.config import NetSettings, RunSettings, Stream, Trial
 from rinn.data.problem import Problem, is_large, see_outputs
-from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.groups import plan_groups
 from rinn.nets.redundant import Weights
 from rinn.nets.search import Engine
+from rinn.nets.trainer import Trainer
 from rinn.strategies.base import Networks
 from rinn.strategies.belief import Pretraining, Stack, pretrain, unroll
 from rinn.strategies.planning import (
@@ -37,13 +38,13 @@ PRETRAINING_RATE, PRETRAINING_BATCH = 0.1, 128
 
 
 class BeliefTrainer(Trainer):
-    """Trains the autoencoders of a cohort, which start from pre-trained machines."""
+    """Trains the autoencoders of a group, which start from pre-trained machines."""
 
     def draw(self) -> list[Weights]:
         """The unrolled machines of every trial, each pre-trained on its own split."""
         found: dict[int, Weights] = {}
         for split in self.splits:
-            places = [i for i, trial in enumerate(self.cohort.trials) if trial.split == split]
+            places = [i for i, trial in enumerate(self.group.trials) if trial.split == split]
             found |= zip(places, self._pretrain(places, split), strict=True)
         return [found[place] for place in range(len(self.nets))]
 
@@ -104,7 +105,7 @@ def _as_belief(
 DBN = Networks(
     title="deep belief networks on the outputs alone",
     plan=plan_dbn,
-    engine=Engine(plan_cohorts, BeliefTrainer),
+    engine=Engine(plan_groups, BeliefTrainer),
     is_autoencoder=True,
     takes_null=False,
     caveats=(

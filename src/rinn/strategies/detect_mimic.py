@@ -3,8 +3,8 @@
 Reference: Murray-Watters, Glymour 2015: What is going on inside the arrows? Discovering the hidden
 springs in causal models. This is the variant with two levels of significance, the one compared
 with the RINN in 2020. It follows the reference implementation also where its result depends on the
-order of ties, where inputs get lost, and where latents end up on a cycle: a tidier DM gives other
-graphs than those that were published.
+order of ties, where inputs get lost, and where latents end up on a cycle: any other choice gives
+other graphs than those that were published.
 """
 
 from __future__ import annotations
@@ -21,15 +21,11 @@ from jaxtyping import Bool, Float
 from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
-from rinn.config import check_number
-from rinn.errors import InputError, find_repeated, quote_some
 from rinn.graphs.basics import name_latents
 
 # The published grid of settings.
 ALPHAS_PC = (0.05, 0.01, 0.001, 0.0001)
 ALPHAS_SOBER = (0.1, 0.05, 0.01)
-
-MIN_SAMPLES = 4  # Fisher's z has n - 3 degrees of freedom
 
 # A column of which the columns before it leave less than this share of variance makes a
 # correlation matrix singular.
@@ -48,41 +44,11 @@ class Correlations:
 
 @dataclass(frozen=True)
 class Latents:
-    """The latents in order of creation, by column numbers.
-
-    `inputs` holds the inputs that act on each latent, `outputs` the outputs that hang under it,
-    ascending, and `edges` the pairs (cause, effect) of latents, ascending.
-    """
+    """Inputs and outputs (ascending) of the latents in order of creation; edges (cause, effect)."""
 
     inputs: tuple[frozenset[int], ...]
     outputs: tuple[tuple[int, ...], ...]
     edges: tuple[tuple[int, int], ...]
-
-
-def detect_latents(
-    x: Float[np.ndarray, "sample input"],
-    y: Float[np.ndarray, "sample output"],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    *,
-    alpha_pc: float,
-    alpha_sober: float,
-) -> nx.DiGraph:
-    """Find a latent graph by DM, all columns treated as continuous, binary ones too.
-
-    For several settings on the same data, call `correlate` once and `detect_from_correlations`
-    for each.
-
-    Example:
-        >>> x = np.random.default_rng(0).normal(size=(200, 2))
-        >>> y = x[:, [0, 0, 1]] + np.random.default_rng(1).normal(size=(200, 3))
-        >>> graph = detect_latents(x, y, "ab", "cde", alpha_pc=0.001, alpha_sober=0.05)
-        >>> sorted(graph.edges)
-        [('L1', 'c'), ('L1', 'd'), ('L2', 'e'), ('a', 'L1'), ('b', 'L2')]
-    """
-    _check_alphas(alpha_pc, alpha_sober)
-    correlations = correlate(x, y, inputs, outputs)
-    return detect_from_correlations(correlations, alpha_pc=alpha_pc, alpha_sober=alpha_sober)
 
 
 def correlate(
@@ -91,25 +57,7 @@ def correlate(
     inputs: Sequence[str],
     outputs: Sequence[str],
 ) -> Correlations:
-    """Compute Pearson's correlations of all columns, which are all that DM looks at.
-
-    Example:
-        >>> x = np.arange(5.0)[:, None]
-        >>> correlate(x, -x, ["a"], ["b"]).matrix.round(6).tolist()
-        [[1.0, -1.0], [-1.0, 1.0]]
-    """
-    x, y = _check_table("x", x, "inputs", inputs), _check_table("y", y, "outputs", outputs)
-    if len(x) != len(y):
-        raise InputError(
-            f"x and y must have the same samples as rows, but x has {len(x)} and y has {len(y)}; "
-            "remove the rows that only one of them has"
-        )
-    repeated = find_repeated([*inputs, *outputs])
-    if repeated:
-        raise InputError(
-            "inputs and outputs must be different names, because each becomes a node of the "
-            f"graph, but {quote_some(repeated)} came more than once; rename the columns"
-        )
+    """Compute Pearson's correlations of all columns, which are all that DM looks at."""
     columns = np.concatenate([x, y], axis=1)
     exponents = np.frexp(np.abs(columns).max(axis=0))[1]
     columns = np.ldexp(columns, -exponents)  # below 1, so that sums of squares do not overflow
@@ -123,24 +71,14 @@ def correlate(
 def detect_from_correlations(
     correlations: Correlations, *, alpha_pc: float, alpha_sober: float
 ) -> nx.DiGraph:
-    """Find a latent graph by DM from correlations.
+    """Detect a latent graph by DM from correlations.
 
-    An input and an output that are dependent at `alpha_pc`, whatever else is known, are joined.
-    Outputs with the same joined inputs hang under one latent (`link_latents`); then edges between
-    latents are tested at `alpha_sober` (`prune_edges`).
-
-    The test is Fisher's z: x and y are independent given Z where
-    sqrt(n - 3 - |Z|) |atanh r| < quantile(1 - alpha / 2), with r their partial correlation. They
-    count as dependent where r is 1 or -1, where the correlation matrix of x, y and Z is singular,
-    and where n - 3 - |Z| is 0 or less: then no test is possible, and an edge stays as it is.
-
-    Example:
-        >>> matrix = np.array([[1.0, 0.5], [0.5, 1.0]])
-        >>> both = Correlations(matrix, 100, ("a",), ("b",))
-        >>> list(detect_from_correlations(both, alpha_pc=0.01, alpha_sober=0.05).edges)
-        [('a', 'L1'), ('L1', 'b')]
+    An input and an output that are dependent at `alpha_pc` are joined. Outputs with the same
+    joined inputs share a latent (`link_latents`); then edges between latents are tested at
+    `alpha_sober` (`prune_edges`). The test is Fisher's z: x and y are independent given Z where
+    sqrt(n - 3 - |Z|) |atanh r| < quantile(1 - alpha / 2). Where no test is possible (a singular
+    matrix, no degrees of freedom) they count as dependent.
     """
-    _check_alphas(alpha_pc, alpha_sober)
     known = len(correlations.inputs)
     across = np.abs(correlations.matrix[:known, known:])  # [input, output]
     latents = link_latents(across >= _critical(alpha_pc, correlations.samples - 3))
@@ -150,16 +88,10 @@ def detect_from_correlations(
 def link_latents(parents: Bool[np.ndarray, "input output"]) -> Latents:
     """Make latents of the outputs' parent sets, and join those whose sets lie within another's.
 
-    Each distinct set of parents is a latent. They are visited by size, ties by the sum of the
-    members' hashes (see `_order_visits`), as causes and for each cause as effects. A cause whose
-    set lies strictly within an effect's gets an edge to it, and hands over its inputs: they are
-    taken out of the effect's set and out of every larger set that holds them all, also where that
-    latent gets no edge. Sets are compared as they are by then.
-
-    Example:
-        >>> parents = np.array([[True, True, False], [False, True, False]])
-        >>> link_latents(parents)  # {0} and {0, 1}
-        Latents(inputs=(frozenset({0}), frozenset({1})), outputs=((0,), (1,)), edges=((0, 1),))
+    Latents are visited by size, ties by the sum of the members' hashes (see `_order_visits`), as
+    causes and for each cause as effects. A cause whose set lies strictly within an effect's gets an
+    edge to it; its inputs are taken out of the effect's set and of every larger set that has them
+    all, also where that latent gets no edge. Sets are compared as they are by then.
     """
     groups: dict[int, list[int]] = {}  # parent set, one bit for each input: its outputs
     for output, column in enumerate(np.asarray(parents, dtype=bool).T):
@@ -185,20 +117,10 @@ def link_latents(parents: Bool[np.ndarray, "input output"]) -> Latents:
 
 
 def prune_edges(latents: Latents, correlations: Correlations, alpha_sober: float) -> Latents:
-    """Take out edges between latents whose outputs are independent given the cause's inputs.
+    """Remove edges between latents whose outputs are independent given the cause's inputs.
 
-    Sober's criterion. Causes are taken in order of creation, and the first output under the cause
-    is tested against the first under each effect. An effect that loses its edge gets the cause's
-    inputs instead, which count at once when its own turn comes. No latent is taken out.
-
-    Example:
-        >>> matrix = np.eye(4)  # two inputs, two outputs
-        >>> matrix[0, 2:] = matrix[2:, 0] = 0.5
-        >>> matrix[2, 3] = matrix[3, 2] = 0.25  # as much as the first input explains
-        >>> data = Correlations(matrix, 100, ("a", "b"), ("c", "d"))
-        >>> latents = Latents((frozenset({0}), frozenset({1})), ((0,), (1,)), ((0, 1),))
-        >>> prune_edges(latents, data, 0.05).edges
-        ()
+    Sober's criterion: the first output of the cause is tested against the first of each effect. An
+    effect that loses its edge gets the cause's inputs, which count at once when its turn comes.
     """
     first = [len(correlations.inputs) + outputs[0] for outputs in latents.outputs]
     inputs = list(latents.inputs)
@@ -215,48 +137,6 @@ def prune_edges(latents: Latents, correlations: Correlations, alpha_sober: float
     return replace(latents, inputs=tuple(inputs), edges=tuple(edges))
 
 
-def _check_alphas(alpha_pc: float, alpha_sober: float) -> None:
-    for name, value in (("alpha_pc", alpha_pc), ("alpha_sober", alpha_sober)):
-        check_number(name, value, maximum=1, example=0.05)
-
-
-def _check_table(
-    name: str, values: object, kind: str, names: Sequence[str]
-) -> Float[np.ndarray, "sample column"]:
-    """Return the table as an array of finite numbers whose columns vary."""
-    try:
-        table = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} must hold numbers only, but cannot be read as such ({error}); "
-            "turn text into numbers first"
-        ) from error
-    if table.ndim != 2 or not table.shape[1] or table.shape[1] != len(names):
-        raise InputError(
-            f"{name} must be [sample, column] with one column for each of the {len(names)} "
-            f"{kind}, and at least one, got the shape {list(table.shape)}; give each column a name"
-        )
-    if len(table) < MIN_SAMPLES:
-        raise InputError(
-            f"{name} must have at least {MIN_SAMPLES} samples, got {len(table)}; add samples"
-        )
-    finite = np.isfinite(table).all(axis=0)
-    if not finite.all():
-        bad = [names[number] for number in np.flatnonzero(~finite).tolist()]
-        raise InputError(
-            f"{name} must be finite, but {quote_some(bad)} came with NaN or infinity; "
-            "remove those samples or fill in the values"
-        )
-    constant = (table == table[0]).all(axis=0)
-    if constant.any():
-        same = [names[number] for number in np.flatnonzero(constant).tolist()]
-        raise InputError(
-            f"{name} must have columns that vary, but {quote_some(same)} came with the same value "
-            f"in all {len(table)} samples; leave such columns out"
-        )
-    return table
-
-
 def _critical(alpha: float, freedom: int) -> float:
     """The |r| from which on Fisher's z calls two columns dependent: any, where none is possible."""
     if freedom <= 0:
@@ -265,11 +145,9 @@ def _critical(alpha: float, freedom: int) -> float:
 
 
 def _order_visits(sets: Sequence[Sequence[int]]) -> list[int]:
-    """Order latents by size and sum of hashes; of those alike in both only the last is visited.
+    """Order latents by size and sum of hashes; of those equal in both only the last is visited.
 
-    Inputs are hashed by the names X0, X1 and so on that they have by column, so the result does
-    not depend on the user's names. The reference's sum has 32 bits and could wrap from 901 inputs
-    on; this one does not wrap.
+    Inputs are hashed as X0, X1 ...; the reference's 32-bit sum could wrap from 901 inputs on.
     """
     hashes = {i: _hash_name(f"X{i}") for i in set().union(*sets)}
     slots: dict[tuple[int, int], int] = {}

@@ -51,15 +51,8 @@ def detect_dm(data: Data, settings: RunSettings) -> Detected:
 def find_bic(graph: nx.DiGraph, correlations: Correlations) -> float:
     """BIC of a graph: n sum_o log(1 - R^2_o) + edges log n, the lower the better.
 
-    R^2_o is the share of output o's variance that the inputs which reach it explain in a linear
+    R^2_o is the fraction of output o's variance that the inputs which reach it explain in a linear
     regression. Latents are not estimated: they count through their edges.
-
-    Example:
-        >>> graph = nx.DiGraph([("a", "L1"), ("L1", "b")])
-        >>> nx.set_node_attributes(graph, dict(a="input", L1="latent", b="output"), "role")
-        >>> known = Correlations(np.array([[1.0, 0.6], [0.6, 1.0]]), 100, ("a",), ("b",))
-        >>> round(find_bic(graph, known), 2)
-        -35.42
     """
     reached = reach(graph)
     shown = np.array([[o in reached[i] for o in correlations.outputs] for i in correlations.inputs])

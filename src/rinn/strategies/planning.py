@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rinn.config import SPLITS, EvolutionSettings, NetSettings, RunSettings, Trial
-from rinn.data.problem import Problem, find_max_l1
+from rinn.data.problem import Problem, find_max_l1, is_large
 from rinn.errors import InputError
 
 DEFAULT_SETS = 64
 DEFAULT_STEPS = 8700  # as many as 300 epochs have with 5000 samples
-FEWEST_EPOCHS = 60
+MIN_EPOCHS = 60
 DEFAULT_L1 = {"mse": (0.5, 2.0), "bce": (0.3, 1.5), "mixed": (0.5, 2.0)}
-DEFAULT_KNEE, DEFAULT_COOLING = 0.5, 0.02
+DEFAULT_MCP_THRESHOLD, DEFAULT_FINAL_LR_FACTOR = 0.5, 0.02
 PAPER_EPOCHS = 3000
-# Searched besides for large problems, with larger layers.
+# Further sets for large problems, with larger layers.
 MORE_SETS = 100
 SMALL_WIDTHS, LARGE_WIDTHS = (8, 10, 20), (20, 30, 50)
 PAPER_OUTPUTS = 16  # for which the authors published their L1 rates
+
+
+def plan_descent(
+    settings: RunSettings,
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    random_sets: int,
+    grid: Mapping[str, Sequence[Any]],
+    draw: Callable[[tuple[int, ...]], NetSettings],
+    default: Callable[[int], NetSettings],
+) -> list[Trial]:
+    """List trials: of the paper's budget random settings and a grid, else default ones."""
+    if settings.budget != "paper":
+        sets = count_sets(settings, DEFAULT_SETS)
+        return make_trials([default(number) for number in range(sets)], settings)
+    nets = [draw(SMALL_WIDTHS) for _ in range(random_sets)]
+    for values in itertools.product(*grid.values()):
+        net = dict(zip(grid, values, strict=True))
+        nets.append(NetSettings(**net, seed=draw_seed(rng), epochs=PAPER_EPOCHS))
+    more = MORE_SETS if is_large(problem) else 0
+    nets += [draw(LARGE_WIDTHS) for _ in range(more)]
+    return make_trials(fit_rates(nets, problem), settings)
 
 
 def make_trials(
@@ -45,13 +68,9 @@ def make_trials(
 
 
 def fit_rates(nets: Sequence[NetSettings], problem: Problem) -> list[NetSettings]:
-    """Bring the authors' L1 rates to a problem with more outputs than they were made for.
-
-    The loss is a mean over the outputs, so that with more of them a weight earns less and the same
-    rate is stricter: with 84 outputs most of the authors' rates would leave no weight alive.
-    """
-    share = min(1.0, PAPER_OUTPUTS / len(problem.y))
-    return [replace(net, l1=net.l1 * share) for net in nets]
+    """Scale the authors' L1 rates, made for 16 outputs: the loss is a mean over outputs."""
+    factor = min(1.0, PAPER_OUTPUTS / len(problem.y))
+    return [replace(net, l1=net.l1 * factor) for net in nets]
 
 
 def count_sets(settings: RunSettings, usual: int, splits: int = SPLITS) -> int:
@@ -60,18 +79,17 @@ def count_sets(settings: RunSettings, usual: int, splits: int = SPLITS) -> int:
 
 
 def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> NetSettings:
-    """Draw a setting of the default budget: the L1 rate relative to the data's own price.
+    """Draw a setting of the default budget: the L1 rate relative to lambda_max of the data.
 
-    With few samples there are more epochs, so that networks take the same number of steps; none
-    stops before it has settled.
+    With few samples there are more epochs, so that networks take the same number of steps.
     """
     low, high = DEFAULT_L1[problem.loss]
     epochs = _count_epochs(problem)
     return NetSettings(
         l1=find_max_l1(problem) * 10 ** -rng.uniform(low, high),
         learning_rate=10 ** -rng.uniform(2.0, 2.7),
-        knee=DEFAULT_KNEE,
-        cooling=DEFAULT_COOLING,
+        mcp_threshold=DEFAULT_MCP_THRESHOLD,
+        final_lr_factor=DEFAULT_FINAL_LR_FACTOR,
         seed=draw_seed(rng),
         epochs=epochs,
         patience=epochs,
@@ -81,7 +99,7 @@ def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> Ne
 
 def _count_epochs(problem: Problem) -> int:
     steps = max(1, len(problem.splits[0].train) // NetSettings.batch_size)
-    return max(FEWEST_EPOCHS, round(DEFAULT_STEPS / steps))
+    return max(MIN_EPOCHS, round(DEFAULT_STEPS / steps))
 
 
 def draw_paper(
@@ -100,16 +118,6 @@ def draw_paper(
         epochs=PAPER_EPOCHS,
         **shape,
     )
-
-
-def make_grid(rng: np.random.Generator, **axes: Sequence[Any]) -> list[NetSettings]:
-    """Make a setting of every combination of values, the last axis first; seeds are drawn."""
-    return [
-        NetSettings(
-            **dict(zip(axes, values, strict=True)), seed=draw_seed(rng), epochs=PAPER_EPOCHS
-        )
-        for values in itertools.product(*axes.values())
-    ]
 
 
 def draw_seed(rng: np.random.Generator) -> int:

@@ -1,4 +1,4 @@
-"""Regression: the plain baseline, from significant pairs of input and output to a graph.
+"""Regression: the baseline, from significant pairs of input and output to a graph.
 
 y_o = a_o + sum_i b_io x_i + e_o by least squares; z_io = b_io / se(b_io). Pairs with a
 Benjamini-Hochberg (1995) q below 0.05 are effects. Inputs with similar effects form a group, whose
@@ -18,6 +18,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import false_discovery_control, norm
 
 from rinn.config import RunSettings
+from rinn.data.least_squares import regress
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, name_latents
@@ -44,8 +45,8 @@ class Group:
 def detect_regression(data: Data, settings: RunSettings) -> Detected:
     """Find a graph by regression, tests and grouping."""
     z = find_z(data.x, data.y)
-    groups = find_groups(z)
-    graph = draw_groups(groups, z, len(data.x), data.inputs, data.outputs)
+    groups = group_inputs(z)
+    graph = make_graph(groups, z, len(data.x), data.inputs, data.outputs)
     latents, edges = len(by_role(graph, "latent")), graph.number_of_edges()
     row = {"trial": 0, "latents": latents, "edges": edges, "kept": True}
     return Detected((graph,), 0, pd.DataFrame([row]))
@@ -54,14 +55,7 @@ def detect_regression(data: Data, settings: RunSettings) -> Detected:
 def find_z(
     x: Float[np.ndarray, "sample input"], y: Float[np.ndarray, "sample output"]
 ) -> Float[np.ndarray, "input output"]:
-    """Regress each output on all inputs; give each slope's test as a standard normal.
-
-    Example:
-        >>> x = np.random.default_rng(0).normal(size=(1000, 2))
-        >>> find_z(x, x[:, :1] + np.random.default_rng(1).normal(size=(1000, 1))).round()
-        array([[26.],
-               [ 0.]])
-    """
+    """Regress each output on all inputs; give each slope's test as a standard normal."""
     samples, inputs = x.shape
     free = samples - inputs - 1
     if free < 1:
@@ -71,8 +65,7 @@ def find_z(
         )
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     x = x / np.maximum(x.std(axis=0), 1e-12)
-    inverse = np.linalg.pinv(x.T @ x, hermitian=True)
-    slopes = inverse @ (x.T @ y)  # [input, output]
+    slopes, inverse = regress(x, y)
     spread = np.sqrt(((y - x @ slopes) ** 2).sum(axis=0) / free)  # [output]
     errors = np.sqrt(np.maximum(np.diag(inverse), 1e-12))[:, None] * np.maximum(spread, 1e-12)
     ratio = slopes / errors
@@ -81,12 +74,12 @@ def find_z(
     return np.sign(ratio) * size
 
 
-def find_groups(z: Float[np.ndarray, "input output"]) -> list[Group]:
+def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
     """Group the inputs that have effects by the Jaccard overlap of their outputs, average linkage.
 
     Example:
         >>> z = np.array([[9.0, 8, 0, 0], [-9, -9, 0, 1], [0, 0, 0, 9]])
-        >>> [(group.inputs, sorted(group.outputs)) for group in find_groups(z)]
+        >>> [(group.inputs, sorted(group.outputs)) for group in group_inputs(z)]
         [((0, 1), [0, 1]), ((2,), [3])]
     """
     found = _find_significant(z)
@@ -126,7 +119,7 @@ def _pool(
     return signs, signs @ z / np.sqrt(len(z))
 
 
-def draw_groups(
+def make_graph(
     groups: list[Group],
     z: Float[np.ndarray, "input output"],
     samples: int,

@@ -17,8 +17,7 @@ import numpy as np
 from rinn.structure import constants as c
 from rinn.structure.moves import set_edges
 from rinn.structure.records import Moments, Structure
-from rinn.structure.score import Misfit
-from rinn.structure.search import find_penalty
+from rinn.structure.score import Misfit, find_penalty
 
 Edge = tuple[int, int]
 
@@ -26,17 +25,7 @@ Edge = tuple[int, int]
 def find_alternatives(
     graph: Structure, moments: Moments, *, direct: bool = True
 ) -> dict[Edge, Edge]:
-    """For each edge that could be exchanged, the best other one; none with more than 100 inputs.
-
-    Example:
-        >>> from rinn.structure.records import make_structure
-        >>> edges = np.zeros((4, 4), bool)
-        >>> edges[0, 1] = edges[1, 2] = edges[1, 3] = True
-        >>> effects = np.array([[0.5, 0.5]])
-        >>> moments = Moments(1000.0, np.eye(1), effects, 0.75 * np.eye(2))
-        >>> find_alternatives(make_structure(edges, 1, 2, edges * 0.7), moments)
-        {}
-    """
+    """For each exchangeable edge the best other one; none with more than 100 inputs."""
     if graph.inputs > c.MANY_INPUTS:
         return {}
     misfit = Misfit(moments, effects_only=True)

@@ -79,17 +79,7 @@ def compare_with_data(
 def compare_data(
     graph: nx.DiGraph, data: Data, *, level: float = LEVEL, given: Given = "inputs"
 ) -> DataComparison:
-    """Compare a graph with tables that are matched already; see `compare_with_data`.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> random = np.random.default_rng(1)
-        >>> names = [tuple(f"{side}{i}" for i in range(16)) for side in "xy"]
-        >>> data = Data(random.normal(size=(99, 16)), random.normal(size=(99, 16)), *names)
-        >>> found = compare_data(paper_graph(), data)
-        >>> len(found.unexplained), len(found.silent)
-        (0, 113)
-    """
+    """Compare a graph with tables that are matched already; see `compare_with_data`."""
     check_number("level", level, maximum=1, above=True, below=True, example=0.05)
     check_choice("given", given, get_args(Given))
     inputs = _shared(graph, "input", data.inputs, "X")

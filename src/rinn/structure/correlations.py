@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from scipy import stats
 
 from rinn.data.adjustment import find_basis
+from rinn.data.least_squares import weigh_variances
 
 # Directions in which the inputs vary less than this share of the largest are taken for exact
 # repetitions of other inputs; rounding leaves about 1e-15.
@@ -25,10 +26,7 @@ FEWEST_FREE = 2
 
 @dataclass(frozen=True)
 class Correlations:
-    """Correlation and p-value of each pair; NaN where there is nothing to test.
-
-    `enough` says of which outputs enough values are known: in a complete table at least `needed`.
-    """
+    """Correlation and p-value of each pair (NaN if untestable); outputs with `enough` values."""
 
     r: Float[np.ndarray, "input output"]
     p: Float[np.ndarray, "input output"]
@@ -46,14 +44,6 @@ def correlate_pairs(
     """Test each input against each output by a t-test.
 
     Outputs that are missing in the same samples are tested together, by the others.
-
-    Example:
-        >>> group = np.repeat([0.0, 1.0], 50)[:, None]
-        >>> noise = np.random.default_rng(0).normal(size=(100, 2))
-        >>> x, y = group + noise[:, :1], group + noise[:, 1:]
-        >>> bare, held = (correlate_pairs(x, y, z).p[0, 0] < 0.05 for z in (None, group))
-        >>> bool(bare), bool(held)
-        (True, False)
     """
     r = np.full((x.shape[1], y.shape[1]), np.nan)
     p, enough, needed = r.copy(), np.zeros(y.shape[1], bool), 0
@@ -98,7 +88,7 @@ def _find_slopes(
     errors = np.sqrt(np.diag(inverse)[:, None] * left / freedom)
     if basis.shape[1]:
         rest = y - x @ slopes if partly else y
-        errors = errors * _find_unevenness(x @ inverse, rest**2, basis)
+        errors = errors * _find_error_ratio(x @ inverse, rest**2, basis)
     t = np.divide(slopes, errors, out=np.zeros_like(slopes), where=errors > 0)
     t[~alone] = np.nan
     return t, freedom, taken
@@ -117,7 +107,7 @@ def _hold_fixed(
     return np.where(varies, values, 0.0) / np.where(varies, left, 1.0), varies
 
 
-def _find_unevenness(
+def _find_error_ratio(
     readers: Float[np.ndarray, "sample input"],
     squares: Float[np.ndarray, "sample output"],
     basis: Float[np.ndarray, "sample rank"],
@@ -126,6 +116,5 @@ def _find_unevenness(
     mean = squares.mean(axis=0)
     variances = mean + basis @ (basis.T @ squares)  # the basis is centred
     variances = np.maximum(variances, np.maximum(MIN_VARIANCE * mean, 1e-300))
-    share = readers**2
-    share = share / np.maximum(share.sum(axis=0), 1e-300)
-    return np.sqrt(np.maximum(share.T @ (variances / variances.mean(axis=0)), 1e-12))
+    ratio = weigh_variances(readers**2, variances / variances.mean(axis=0))
+    return np.sqrt(np.maximum(ratio, 1e-12))

@@ -21,8 +21,9 @@ from jaxtyping import Float
 
 from rinn.config import MIN_NETWORKS, RunSettings, Stream
 from rinn.data.adjustment import find_basis
+from rinn.data.least_squares import regress
 from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import predict_net
 from rinn.strategies import find_strategy
 from rinn.strategies.base import Networks
@@ -34,8 +35,6 @@ NETWORK, REGRESSION, CORRECTED = "network", "regression", "corrected"
 ROWS = 256  # samples at which inputs of networks are moved
 LEVELS = 5  # values that an input that is not 0/1 is moved over
 BLOCK = 2_000_000  # values of moved inputs at a time
-BETTER = 2.0  # standard errors by which networks must predict better than a regression
-CLEAR = 4.0  # standard errors of effects whose median says how strong they are
 
 
 class Test(Protocol):
@@ -105,7 +104,7 @@ def estimate_effects(
     if not groups:
         source = REGRESSION
     elif source == "auto":
-        is_enough = explain_regression(problem) or _compare_networks(groups, problem) <= BETTER
+        is_enough = explain_regression(problem) or _compare_networks(groups, problem) <= c.BETTER
         source = REGRESSION if is_enough else CORRECTED
     sample = plain if source == REGRESSION else _correct(plain, groups, problem, rows, source)
     moments = estimate_moments(sample)
@@ -124,14 +123,14 @@ def explain_regression(problem: Problem) -> str | None:
     if is_large(problem):
         return f"there are more than {MANY_INPUTS} inputs"
     size = np.abs(estimate_moments(_take_sample(problem, rows)).z)
-    clear = size[size > CLEAR]
+    clear = size[size > c.CLEAR_EFFECT]
     strength = float(np.median(clear)) if len(clear) else 0.0
     if strength < c.STRONG:
         return None
     return f"its effects are clear ({strength:.0f} standard errors in the median)"
 
 
-def find_needless(problem: Problem, settings: RunSettings) -> str | None:
+def find_skip_reason(problem: Problem, settings: RunSettings) -> str | None:
     """Say why the networks of a strategy would add nothing to a regression."""
     strategy = find_strategy(settings)
     if not isinstance(strategy, Networks) or strategy.is_autoencoder:
@@ -198,7 +197,7 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
     for split, nets in groups.items():
         train, held = np.sort(problem.splits[split].train), problem.splits[split].validation
         fitted = _take_sample(problem, train)
-        slopes = estimate_slopes(fitted)
+        slopes = regress(fitted.x, fitted.y)[0]
         validation = _take_sample(problem, held)
         found = _predict(nets, split, problem, problem.x[:, held], held)
         truth = problem.y[:, held].T.astype(np.float64)
@@ -210,12 +209,6 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         gains.append(((plain - own) * known).sum(axis=1))
     gain = np.concatenate(gains)
     return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
-
-
-def estimate_slopes(sample: Sample) -> Float[np.ndarray, "input output"]:
-    """Least squares of the outcomes on the inputs, in their own units."""
-    inverse = np.linalg.pinv(sample.x.T @ sample.x, rcond=1e-9, hermitian=True)
-    return np.asarray(inverse @ (sample.x.T @ sample.y))
 
 
 def _correct(
@@ -238,7 +231,7 @@ def _correct(
         is_held |= held
     left = _regress_out(problem, rows, problem.y[:, rows].T.astype(np.float64) - mean)
     left = _centre(left, plain.observed)
-    fitted = plain.x @ estimate_slopes(Sample(plain.x, left, None, 0, plain.owners))
+    fitted = plain.x @ regress(plain.x, left)[0]
     noise = left - fitted
     # Residuals of samples that networks were trained on are too small.
     squares = noise**2
@@ -292,9 +285,9 @@ def _set_input(x: np.ndarray, row: int, value: float) -> np.ndarray:
 def _correct_products(sample: Sample, plain: Sample) -> Sample:
     """Give outcomes the effects of products of inputs, which networks explain, back."""
     extra = sample.x[:, plain.x.shape[1] :]
-    own = extra - plain.x @ estimate_slopes(Sample(plain.x, extra, None, 0, ()))
+    own = extra - plain.x @ regress(plain.x, extra)[0]
     missing = plain.y - sample.y
-    slopes = estimate_slopes(Sample(own, missing, None, 0, ()))
+    slopes = regress(own, missing)[0]
     return Sample(
         sample.x, sample.y + extra @ slopes, sample.observed, sample.covariates, sample.owners
     )

@@ -137,15 +137,7 @@ def enrich_latents(
 
 
 def name_genes(graph: nx.DiGraph) -> dict[str, str]:
-    """The gene that each input and output stands for: without the _x or _y that tells them apart.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_nodes_from(["TP53_x", "KRAS"], role="input")
-        >>> graph.add_node("TP53_y", role="output")
-        >>> name_genes(graph)
-        {'TP53_x': 'TP53', 'KRAS': 'KRAS', 'TP53_y': 'TP53'}
-    """
+    """The gene of each input and output: without the _x or _y that tells them apart."""
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     ends = {*inputs, *outputs}
     found = {}
@@ -157,12 +149,7 @@ def name_genes(graph: nx.DiGraph) -> dict[str, str]:
 
 
 def adjust_p(p: Float[np.ndarray, " test"], tests: int | None = None) -> Float[np.ndarray, " test"]:
-    """Benjamini and Hochberg (1995): q_i = min over j >= i of p_j m / j, in the order of p.
-
-    Example:
-        >>> adjust_p(np.array([0.04, 0.01, 0.02])).round(3)
-        array([0.04, 0.03, 0.03])
-    """
+    """Benjamini and Hochberg (1995): q_i = min over j >= i of p_j m / j, in the order of p."""
     m = len(p) if tests is None else tests
     order = np.argsort(p, kind="stable")
     scaled = p[order] * m / np.arange(1, len(p) + 1)

@@ -10,21 +10,16 @@ inputs, where there are no networks.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 from scipy import stats
 
 from rinn.data.problem import Problem, add_offset
-from rinn.nets.activations import ACTIVATIONS
-from rinn.nets.cohorts import TrainedNet
-from rinn.nets.predict import on_cpu, predict_net
-from rinn.nets.redundant import Weights
+from rinn.nets.groups import TrainedNet
+from rinn.nets.predict import move_inputs, predict_net
 from rinn.structure.regression import Sample, can_add_products, count_inputs
 from rinn.structure.settest import SetTest, make_set_test
 
@@ -52,11 +47,7 @@ class SupportTest:
 
 
 class ProductTest:
-    """Tests the products of an input with others, and its square, as `SetTest` tests inputs.
-
-    Only products that were found in the same samples are tested; the p-value is multiplied by the
-    number of those that the input could have been in (Bonferroni), as if all others were 1.
-    """
+    """Tests products of an input as `SetTest` does inputs; Bonferroni over all possible."""
 
     def __init__(self, sample: Sample) -> None:
         self._sets = SetTest(sample.x.T, sample.y.T)
@@ -74,13 +65,10 @@ class ProductTest:
 class HeldOutTest:
     """Tests whether what networks say of an input predicts samples they were not trained on.
 
-    The contribution g of an input to an output is what the mean network predicts for a sample, less
-    its mean over the values of that input. Where the input does nothing, g has nothing to do with
-    the residual r of the prediction without g. The statistic is the sum over held-out samples and
-    outputs of g r, over its standard error: the larger of the root of the sum of squares and of
-    what the covariance of the residuals lets expect, so that neither few carriers nor skewed
-    residuals make it large (projected covariance measure: Lundborg, Kim, Shah, Samworth 2024).
-    Validation samples have had a say in which networks were kept, which is not allowed for.
+    The contribution g of an input is what the mean network predicts, less its mean over the values
+    of that input; r is the residual of the prediction without g. The statistic is the sum of g r
+    over its standard error: the larger of the root of the sum of squares and of what the covariance
+    of the residuals lets expect (projected covariance measure: Lundborg, Kim, Shah, Samworth 2024).
     """
 
     def __init__(self, nets: Sequence[TrainedNet], problem: Problem) -> None:
@@ -183,23 +171,6 @@ def _weigh_grid(
     return weights / len(seen)
 
 
-def move_inputs(
-    nets: Sequence[TrainedNet],
-    x: Float[np.ndarray, "input sample"],
-    which: np.ndarray,
-    low: Float[np.ndarray, "*move"],
-    high: Float[np.ndarray, "*move"],
-) -> Float[np.ndarray, "move output sample"]:
-    """What the mean network gives with an input at `high` less with it at `low`, move by move."""
-    low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
-    total: np.ndarray | float = 0.0
-    with on_cpu():
-        for net in nets:
-            moved = np.asarray(_move(net.trial.net.activation, net.weights, x, which, low, high))
-            total = total + moved.astype(np.float64)
-    return np.asarray(total / len(nets))
-
-
 def make_support_test(
     problem: Problem, nets: Sequence[TrainedNet] = (), sample: Sample | None = None
 ) -> SupportTest:
@@ -209,32 +180,3 @@ def make_support_test(
         return SupportTest(sets, held_out=HeldOutTest(nets, problem))
     can_have = sample is not None and can_add_products(sample)
     return SupportTest(sets, products=ProductTest(sample) if sample and can_have else None)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _move(
-    activation: str,
-    weights: Weights,
-    x: Float[Array, "input sample"],
-    which: Array,
-    low: Float[Array, " move"],
-    high: Float[Array, " move"],
-) -> Float[Array, "move output sample"]:
-    """The outputs with an input at `high` less those with it at `low`, for each of `which`."""
-    readers = weights.inputs.shape[0]
-    at_rest = jnp.einsum("lhi,is->lhs", weights.inputs, x)
-    phi = ACTIVATIONS[activation]
-
-    def run(i: Array, value: Array) -> Float[Array, "output sample"]:
-        change = value - x[i]  # [sample]
-        h = jnp.zeros(())
-        for layer in range(weights.bias.shape[0]):
-            z = weights.bias[layer][:, None]
-            if layer < readers:
-                z = z + at_rest[layer] + weights.inputs[layer, :, i][:, None] * change
-            if layer:
-                z = z + weights.hidden[layer - 1] @ h
-            h = phi(z)
-        return weights.output @ h  # the bias is the same on both sides
-
-    return jax.vmap(lambda i, a, b: run(i, b) - run(i, a))(which, low, high)

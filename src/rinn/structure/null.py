@@ -1,17 +1,16 @@
 """How much of a graph is chance: the same search where nothing can be found, and among decoys.
 
-With the rows of Y permuted, no input has to do with any output, while inputs and outputs keep all
-they have among themselves: whatever edge is found then is chance. Comparing their number with that
-of the real edges gives q-values (Storey 2002: A direct approach to false discovery rates). Decoys,
-permuted copies of inputs beside the real ones, are a second opinion, in data where there is
-something to find.
+With the rows of Y permuted, inputs and outputs are independent, while each keeps its own
+dependences: all edges are then chance. Their number against that of the real edges gives q-values
+(Storey 2002: A direct approach to false discovery rates). Decoys, permuted copies of inputs among
+the real ones, show how many edges are wrong in data with real effects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 import jax
 import networkx as nx
@@ -21,14 +20,12 @@ from rinn.config import RunSettings, Stream, check_integer
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.strategies import find_strategy, plan_trials
 from rinn.strategies.base import Networks
-from rinn.structure.effects import REGRESSION, find_needless
-from rinn.structure.influence import DATA, PRIOR
-from rinn.structure.qvalues import find_origin, list_frequencies
-from rinn.structure.rounds import DECOY_ROUND, Null, NullRound
-from rinn.structure.vote import LatentGraph
+from rinn.structure.effects import REGRESSION, find_skip_reason
+from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound, find_origin, list_frequencies
+from rinn.structure.records import DATA, PRIOR
 
 NETWORKS = 32
 MAX_DECOYS = 50
@@ -37,15 +34,7 @@ MAX_DECOYS = 50
 Report = Callable[[Sequence[TrainedNet], float], None]
 
 
-class Found(Protocol):
-    """What a search returns, as far as a null looks at it."""
-
-    @property
-    def latent(self) -> LatentGraph:
-        """The graph."""
-
-
-Search = Callable[..., Found]
+Search = Callable[..., Any]  # `pipeline.fit_data`, whose result has a `latent` graph
 
 
 def fit_null(
@@ -60,35 +49,28 @@ def fit_null(
     save: Callable[[NullRound], None] | None = None,
     report: Report | None = None,
 ) -> Null:
-    """Repeat a search where there is nothing to find, and once with decoys beside the inputs.
-
-    Example:
-        >>> from rinn.pipeline import fit_data
-        >>> rng = np.random.default_rng(0)
-        >>> x, noise = rng.normal(size=(2, 200, 2))
-        >>> data = Data(x, x + noise, ("a", "b"), ("c", "d"))
-        >>> settings = RunSettings(strategy="dm", alpha_pc=0.001, alpha_sober=0.05)
-        >>> null = fit_null(data, settings, jax.devices("cpu"), 2, fit=fit_data)
-        >>> null.drawn, null.decoyed.connected_inputs, null.decoyed.connected_decoys
-        (0.0, 2, 0)
-    """
+    """Repeat a search where there is nothing to find, and once with decoys among the inputs."""
     check_integer("rounds", rounds, 1)
     settings = _limit(data, settings, networks)
     numbers = [*range(rounds), DECOY_ROUND]
-    known = {found.number: found for found in done if found.number in numbers}
-    for found in known.values():
-        _check_done(found, settings)
-    part = _share_report(report, len(numbers))
+    finished = {one.number: one for one in done if one.number in numbers}
+    for one in finished.values():
+        _check_done(one, settings)
+
+    def report_part(nets: Sequence[TrainedNet], fraction: float) -> None:
+        if report:
+            report(nets, fraction / len(numbers))
+
     for number in numbers:
-        if number in known:
-            part([], 1.0)
+        if number in finished:
+            report_part([], 1.0)
             continue
-        known[number] = fit_round(
-            data, settings, devices, number, networks=networks, report=part, fit=fit
+        finished[number] = fit_round(
+            data, settings, devices, number, networks=networks, report=report_part, fit=fit
         )
         if save:
-            save(known[number])
-    return Null(tuple(known[number] for number in range(rounds)), known[DECOY_ROUND])
+            save(finished[number])
+    return Null(tuple(finished[number] for number in range(rounds)), finished[DECOY_ROUND])
 
 
 def fit_round(
@@ -103,10 +85,8 @@ def fit_round(
 ) -> NullRound:
     """Do one round of a null.
 
-    The whole search is repeated, with splits, networks and, where the strategy fits them to the
-    data, L1 rates of its own: the question is what this procedure makes of nothing. The rates of
-    the real search follow the strongest effect in the real data, which in pure noise is an
-    accident that no round shares.
+    The whole search is repeated, with its own splits, networks and L1 rates: those of the real
+    search follow the strongest effect in the real data.
     """
     check_integer("number", number, DECOY_ROUND)
     settings = _limit(data, settings, networks)
@@ -121,9 +101,9 @@ def fit_round(
         number=number,
         seed=seed,
         networks=_count_networks(settings),
-        frequencies=tuple(sorted(list_frequencies(latent.doubtful))),
-        owed=tuple(sorted(list_frequencies(latent.doubtful, PRIOR))),
-        drawn=sum(len(list_frequencies(latent.graph, origin)) for origin in (DATA, PRIOR)),
+        frequencies=tuple(sorted(list_frequencies(latent.candidates))),
+        prior_driven=tuple(sorted(list_frequencies(latent.candidates, PRIOR))),
+        reported=sum(len(list_frequencies(latent.graph, origin)) for origin in (DATA, PRIOR)),
         inputs=len(data.inputs),
         connected_inputs=_count_connected(latent.graph, data.inputs),
         decoys=len(decoys),
@@ -132,14 +112,7 @@ def fit_round(
 
 
 def permute_outputs(data: Data, rng: np.random.Generator) -> Data:
-    """Give each sample the outputs of another, drawn at random.
-
-    Example:
-        >>> y = np.arange(4.0)[:, None]
-        >>> data = Data(y, y, ("a",), ("b",))
-        >>> permute_outputs(data, np.random.default_rng(0)).y.ravel().tolist()
-        [2.0, 0.0, 1.0, 3.0]
-    """
+    """Give each sample the outputs of another at random, within the strata of covariates."""
     order = _draw_order(data, rng)
     covariates = data.covariates and data.covariates.take(order)
     return replace(data, y=data.y[order], covariates=covariates)
@@ -154,26 +127,15 @@ def _draw_order(data: Data, rng: np.random.Generator) -> np.ndarray:
 def add_decoys(
     data: Data, rng: np.random.Generator, most: int = MAX_DECOYS
 ) -> tuple[Data, tuple[str, ...]]:
-    """Add permuted copies of inputs, which look like them and have to do with nothing.
-
-    All copies are permuted alike, so that they go together as the inputs do that they copy; where
-    there are covariates, within their strata, as `permute_outputs` does.
-
-    Example:
-        >>> x = np.arange(6.0).reshape(3, 2)
-        >>> data = Data(x, x, ("TP53", "MYC"), ("c", "d"))
-        >>> more, decoys = add_decoys(data, np.random.default_rng(0))
-        >>> decoys, more.x.shape
-        (('TP53_decoy', 'MYC_decoy'), (3, 4))
-    """
+    """Add permuted copies of inputs; one order for all keeps their correlations."""
     check_integer("most", most, 1)
     count = min(most, len(data.inputs))
     chosen = np.sort(rng.choice(len(data.inputs), count, replace=False))
     order = _draw_order(data, rng)
     taken = {*data.inputs, *data.outputs}
     decoys = []
-    for place in chosen:
-        name = f"{data.inputs[place]}_decoy"
+    for index in chosen:
+        name = f"{data.inputs[index]}_decoy"
         while name in taken:
             name += "_"
         taken.add(name)
@@ -195,21 +157,19 @@ def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
     if not isinstance(strategy, Networks):
         return settings
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
-    if find_needless(problem, settings):
+    if find_skip_reason(problem, settings):
         # Nothing is clear in permuted samples: networks would be trained there alone.
         return replace(settings, effects=REGRESSION, trials=None)
-    own = settings.trials
-    if own is None:
-        own = len(plan_trials(settings, problem))
-    return replace(settings, trials=min(networks, own))
+    trials = settings.trials or len(plan_trials(settings, problem))
+    return replace(settings, trials=min(networks, trials))
 
 
-def _check_done(found: NullRound, settings: RunSettings) -> None:
-    seed, networks = _open_stream(settings, found.number)[0], _count_networks(settings)
-    if (found.seed, found.networks) != (seed, networks):
+def _check_done(done: NullRound, settings: RunSettings) -> None:
+    seed, networks = _open_stream(settings, done.number)[0], _count_networks(settings)
+    if (done.seed, done.networks) != (seed, networks):
         raise InputError(
-            f"done must hold rounds of this null, but round {found.number} has {found.networks} "
-            f"networks and the seed {found.seed} instead of {networks} and {seed}; leave it out"
+            f"done must hold rounds of this null, but round {done.number} has {done.networks} "
+            f"networks and the seed {done.seed} instead of {networks} and {seed}; leave it out"
         )
 
 
@@ -224,16 +184,6 @@ def _count_networks(settings: RunSettings) -> int:
     return (settings.trials or 0) if isinstance(find_strategy(settings), Networks) else 0
 
 
-def _share_report(report: Report | None, fits: int) -> Report:
-    """Report each of several searches as its part of the whole."""
-
-    def pass_on(nets: Sequence[TrainedNet], share: float) -> None:
-        if report:
-            report(nets, share / fits)
-
-    return pass_on
-
-
 def _count_connected(graph: nx.DiGraph, names: Sequence[str]) -> int:
-    found = {edge[0] for edge in graph.edges if find_origin(graph, edge) in (DATA, PRIOR)}
-    return sum(name in found for name in names)
+    sources = {edge[0] for edge in graph.edges if find_origin(graph, edge) in (DATA, PRIOR)}
+    return sum(name in sources for name in names)

@@ -26,23 +26,16 @@ from scipy import optimize, stats
 
 from rinn.config import Stream
 from rinn.graphs.basics import by_role, name_latents
-from rinn.structure.outputs import (
-    CLEAR,
-    VANISHES,
+from rinn.structure import constants as c
+from rinn.structure.output_causes import (
     LambdaTest,
     OutputRegression,
     find_columns,
     regress_outputs,
 )
-from rinn.structure.records import GraphSettings
+from rinn.structure.records import GraphSettings, LatentGraph
 from rinn.structure.regression import Sample
-from rinn.structure.vote import LatentGraph
 
-# Of an effect that is left, at the upper end of its confidence interval. Set on random graphs from
-# 500 on: 12 with five edges between outputs each, where 18 edges were drawn, all of them right, and
-# 54 without any, where one graph got some.
-MAX_SHARE = 0.3
-LEVEL = 0.05  # of that upper end
 SUPPORT = "effects"  # what pays for these edges
 
 Edge = tuple[str, str]
@@ -74,23 +67,8 @@ def draw_output_edges(
     The edges to an output b from all parents that it has in common with another output, a, become
     one from a, if b has no effect of their inputs any more once a is held fixed, and shares no
     noise with their other outputs. Of several such outputs the nearest to b is taken, and none
-    where two are as near. A latent that is left with one output alone is that output: its parents
-    act on the output, unless inputs may not do so directly.
-
-    Example:
-        >>> from rinn.data.problem import make_problem
-        >>> from rinn.data.records import Data
-        >>> from rinn.structure.consensus import learn_graph
-        >>> from rinn.structure.effects import estimate_effects
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.normal(size=(2000, 2))
-        >>> cause = x.sum(axis=1, keepdims=True) + rng.normal(size=(2000, 1))
-        >>> y = np.concatenate([cause, cause + rng.normal(size=(2000, 2))], axis=1)
-        >>> names = ("a", "b"), ("u", "v", "w")
-        >>> effects = estimate_effects(make_problem(Data(x, y, *names)))
-        >>> found = draw_output_edges(learn_graph(effects, *names), effects.sample, *names)
-        >>> sorted(found.graph.edges)
-        [('a', 'u'), ('b', 'u'), ('u', 'v'), ('u', 'w')]
+    where two are as near. A latent with one output left is that output: its parents act on it,
+    unless inputs may not do so directly.
     """
     settings = settings or GraphSettings()
     columns = _Columns(sample, inputs, outputs)
@@ -106,15 +84,15 @@ def draw_output_edges(
         graph.remove_edge(source, effect)
         graph.add_edge(pair.cause, effect, frequency=share[pair], support=SUPPORT)
     gone = _replace_latents(graph, moved, contract=settings.direct)
-    doubtful: nx.DiGraph = nx.DiGraph(latent.doubtful)
-    doubtful.remove_edges_from(moved)
-    doubtful.remove_nodes_from(gone)
-    doubtful.add_edges_from(graph.edges(data=True))
+    candidates: nx.DiGraph = nx.DiGraph(latent.candidates)
+    candidates.remove_edges_from(moved)
+    candidates.remove_nodes_from(gone)
+    candidates.add_edges_from(graph.edges(data=True))
     names = _number_latents(graph, latent.graph)
     return replace(
         latent,
         graph=nx.relabel_nodes(graph, names),
-        doubtful=nx.relabel_nodes(doubtful, names),
+        candidates=nx.relabel_nodes(candidates, names),
     )
 
 
@@ -168,10 +146,10 @@ class _Columns:
         if tests is None:
             return False
         (own, above), (a, b) = tests
-        if not _is_clear(own, a, b) or above.find_p([b], [a]) <= VANISHES:
+        if not _is_clear(own, a, b) or above.find_p([b], [a]) <= c.VANISHES:
             return False
         total, df = own.measure([b], [])
-        return _find_upper(*own.measure([b], [a])) < MAX_SHARE**2 * (total - df)
+        return _find_upper(*own.measure([b], [a])) < c.MAX_LEFT**2 * (total - df)
 
     def parts(self, pair: Pair, follows: Collection[Edge]) -> bool:
         """Whether the cause takes over what the effect shares with the other outputs."""
@@ -181,10 +159,10 @@ class _Columns:
         if regression is None or not siblings:
             return False
         others = range(2, len(names))
-        shared = [regression.test_covariance(1, [c], []) < CLEAR for c in others]
-        alone = min(regression.test_covariance(1, [c], [0]) for c in others) * len(others)
+        shared = [regression.test_covariance(1, [o], []) < c.CLEAR_P for o in others]
+        alone = min(regression.test_covariance(1, [o], [0]) for o in others) * len(others)
         together = regression.test_covariance(1, others, [0])
-        return any(shared) and min(alone, together) > VANISHES
+        return any(shared) and min(alone, together) > c.VANISHES
 
     def passes_again(
         self,
@@ -199,7 +177,7 @@ class _Columns:
         (own, _), (a, b) = tests
         total, df = own.measure([b], [])
         left, _ = own.measure([b], [a])
-        return _is_clear(own, a, b) and left - 2 * df < MAX_SHARE**2 * (total - 2 * df)
+        return _is_clear(own, a, b) and left - 2 * df < c.MAX_LEFT**2 * (total - 2 * df)
 
     def make_tests(
         self,
@@ -223,15 +201,17 @@ class _Columns:
 
 def _is_clear(test: LambdaTest, cause: int, effect: int) -> bool:
     """Whether inputs have an effect on the one, and on the other with the first held fixed."""
-    return max(test.find_p([effect], []), test.find_p([cause], [effect])) < CLEAR
+    return max(test.find_p([effect], []), test.find_p([cause], [effect])) < c.CLEAR_P
 
 
 def _find_upper(chi2: float, df: int) -> float:
     """The largest noncentrality that a chi-square as small as this does not rule out."""
-    if stats.chi2.cdf(chi2, df) <= LEVEL:
+    if stats.chi2.cdf(chi2, df) <= c.LEFT_LEVEL:
         return 0.0
     most = chi2 + 10 * np.sqrt(chi2 + df) + 10
-    return float(optimize.brentq(lambda size: stats.ncx2.cdf(chi2, df, size) - LEVEL, 1e-9, most))
+    return float(
+        optimize.brentq(lambda size: stats.ncx2.cdf(chi2, df, size) - c.LEFT_LEVEL, 1e-9, most)
+    )
 
 
 def _choose_nearest(graph: nx.DiGraph, passing: Sequence[Pair]) -> dict[Edge, Pair]:

@@ -1,14 +1,17 @@
-"""What the score reads of the data, and the graph that it scores."""
+"""What the score reads of the data, the graph that it scores, and the graph that is reported."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 from jaxtyping import Bool, Float
 
 from rinn.structure.constants import BOOTSTRAPS
+
+DATA, PRIOR, FORCED = "data", "prior", "forced"  # what an edge owes its place to
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,11 @@ class Moments:
         """Effects in units of their standard error."""
         return self.effects / np.maximum(self.errors, 1e-300)
 
+    def take(self, inputs: int) -> Moments:
+        """The moments of the first inputs, without products."""
+        covariance = self.inputs[:inputs, :inputs]
+        return Moments(self.samples, covariance, self.effects[:inputs], self.residual)
+
 
 @dataclass(frozen=True)
 class Structure:
@@ -113,6 +121,21 @@ class Structure:
         )
         return found > 0
 
+    @property
+    def latent_outputs(self) -> Bool[np.ndarray, "latent output"]:
+        """Which outputs each latent reaches."""
+        return self.reach[self.inputs : self.first_output, self.first_output :]
+
+    @property
+    def latent_inputs(self) -> Bool[np.ndarray, "latent input"]:
+        """Which inputs reach each latent."""
+        return self.reach[: self.inputs, self.inputs : self.first_output].T
+
+    @property
+    def loadings(self) -> Float[np.ndarray, "latent output"]:
+        """The total effect of each latent on each output."""
+        return self.totals[self.inputs : self.first_output, self.first_output :]
+
     @cached_property
     def totals(self) -> Float[np.ndarray, "node node"]:
         """The total effect of each node on each: (I - weights)^-1, block by block."""
@@ -134,20 +157,33 @@ class Structure:
         return found
 
 
+@dataclass(frozen=True)
+class LatentGraph:
+    """The reported graph, and all candidates.
+
+    Attributes:
+        graph: what is reported.
+        candidates: includes the reported graph; its other latents are named U1, U2 ... Its edges
+            come from several resamples, which may contradict each other: it may have cycles.
+        fit: a test of whether the graph explains the effects: chi2, df and p.
+        outputs: those of each latent, reported or not.
+        paths: the fraction of resamples in which one node leads to another.
+    """
+
+    graph: nx.DiGraph
+    candidates: nx.DiGraph
+    fit: dict[str, float] | None = None
+    outputs: dict[str, frozenset[int]] = field(default_factory=dict)
+    paths: dict[tuple[str, str], float] = field(default_factory=dict)
+
+
 def make_structure(
     edges: Bool[np.ndarray, "node node"],
     inputs: int,
     outputs: int,
     weights: Float[np.ndarray, "node node"] | None = None,
 ) -> Structure:
-    """Make a structure from its edges; weights are 0 until they are fitted.
-
-    Example:
-        >>> edges = np.zeros((4, 4), bool)
-        >>> edges[0, 1] = edges[1, 2] = edges[1, 3] = True
-        >>> make_structure(edges, 1, 2).reach[0, 2:].tolist()
-        [True, True]
-    """
+    """Make a structure from its edges; weights are 0 until they are fitted."""
     latents = len(edges) - inputs - outputs
     weights = np.zeros(edges.shape) if weights is None else weights
     return Structure(inputs, latents, outputs, edges, weights, np.full(latents + outputs, 0.5))

@@ -14,12 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
+from rinn.data.least_squares import RCOND, weigh_variances
 from rinn.structure import constants as c
 from rinn.structure.records import Moments
-
-MIN_FREE = 10  # samples beyond the regressors: with fewer an output says nothing
-MIN_UNEVENNESS = 0.9  # of standard errors: few carriers make them look smaller than they are
-RCOND = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,16 +44,8 @@ def estimate_moments(
     """Estimate effects and residual covariance.
 
     With fewer than three samples for each column, effects are marginal: each input by itself.
-    Effects of an input are divided by how much larger its standard errors are than under even
-    noise (White 1980, in the mean over the outputs), so that they are in proper units of error.
-
-    Example:
-        >>> rng = np.random.default_rng(0)
-        >>> x, noise = rng.normal(size=(900, 2)), rng.normal(size=(900, 1))
-        >>> sample = Sample(x, x[:, :1] + noise, None, 0, ((0,), (1,)))
-        >>> estimate_moments(sample).z.round(0)
-        array([[27.],
-               [ 1.]])
+    Effects of an input are divided by the ratio of its robust to its usual standard errors (White
+    1980, mean over the outputs), so that they are in units of error.
     """
     weight = np.ones(len(sample.x)) if weights is None else weights
     x = sample.x - np.average(sample.x, axis=0, weights=weight)
@@ -83,7 +72,7 @@ def estimate_moments(
         Moments(samples, covariance, slopes, spread),
         (y**2 * weight[:, None]).sum(axis=0) / count,
         np.sqrt(count / samples),
-        _find_unevenness(readers, residual, weight, leverage),
+        _find_error_ratio(readers, residual, weight, leverage),
         joint=is_joint,
     )
 
@@ -102,7 +91,7 @@ def _regress_observed(
     """Effects on each outcome by the rows in which it is observed."""
     slopes = np.zeros((x.shape[1], y.shape[1]))
     for o, own in enumerate(weight.T):
-        if own.sum() - taken <= MIN_FREE:
+        if own.sum() - taken <= c.MIN_FREE:
             continue
         centred = x - np.average(x, axis=0, weights=own)
         covariance = (centred.T * own) @ centred / own.sum()
@@ -122,32 +111,29 @@ def _make_positive(covariance: np.ndarray) -> np.ndarray:
     return np.asarray(found * np.outer(size, size))
 
 
-def _find_unevenness(
+def _find_error_ratio(
     readers: np.ndarray, residual: np.ndarray, weight: np.ndarray, leverage: np.ndarray
 ) -> Float[np.ndarray, " column"]:
-    """How much larger the errors of each column's effects are than under even noise.
+    """Ratio of the robust to the usual standard errors of each column's effects.
 
-    Squared residuals of rows with leverage h are divided by (1 - h)^d, where d is h in units of its
-    mean, from 1 (HC2) to 2 (HC3: MacKinnon, White 1985; in the manner of HC4: Cribari-Neto 2004).
+    Squared residuals of rows with leverage h are divided by (1 - h)^d, d from 1 (HC2) to 2 (HC3:
+    MacKinnon, White 1985) by h in units of its mean (HC4: Cribari-Neto 2004).
     """
-    share = readers**2 * weight[:, None]
-    share = share / np.maximum(share.sum(axis=0), 1e-300)
     left = np.maximum(1 - leverage, 0.1)[:, None]
     squares = residual**2 / left
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
     usual = max(float(np.average(leverage, weights=weight)), 1e-300)
     more = np.clip(leverage / usual - 1, 0, 1)[:, None]
-    found = np.sqrt(share.T @ (squares / left**more / mean))  # [column, output]
-    found = np.where(mean > 1e-24, found, 1.0)  # an output that is constant has no noise
-    return np.maximum(np.exp(np.log(np.maximum(found, 1e-3)).mean(axis=1)), MIN_UNEVENNESS)
+    ratio = weigh_variances(readers**2 * weight[:, None], squares / left**more / mean)
+    ratio = np.where(mean > 1e-24, np.sqrt(ratio), 1.0)  # a constant output has no noise
+    return np.maximum(np.exp(np.log(np.maximum(ratio, 1e-3)).mean(axis=1)), c.MIN_ERROR_RATIO)
 
 
 def find_overdispersion(sample: Sample, moments: Moments, inputs: int) -> float:
-    """How much larger the chi-square of the effects of the first columns is than its degrees.
+    """Mean of the chi-square of the effects over its degrees of freedom (Satorra, Bentler 1994).
 
-    The chi-square weighs errors by one residual covariance for all samples, shrunken and with a
-    floor. Its mean under the covariance that the residuals have, sample by sample, over its degrees
-    of freedom divides it (Satorra, Bentler 1994). 1 where outputs are missing, or with few samples.
+    The mean is that under the covariance which the residuals have, sample by sample. 1 where
+    outputs are missing, or with few samples.
     """
     samples, columns = sample.x.shape
     if sample.observed is not None or samples < c.SAMPLES_PER_INPUT * columns:
@@ -156,9 +142,9 @@ def find_overdispersion(sample: Sample, moments: Moments, inputs: int) -> float:
     readers = _find_readers(x, x.T @ x / samples, joint=True)
     residual = y - x @ (readers.T @ y / samples)
     leverage = (readers * x).sum(axis=1) / samples
-    unevenness = _find_unevenness(readers, residual, np.ones(samples), leverage)[:inputs]
+    ratio = _find_error_ratio(readers, residual, np.ones(samples), leverage)[:inputs]
     free = 1 - leverage - (1 + sample.covariates) / samples
-    own = readers[:, :inputs] / unevenness
+    own = readers[:, :inputs] / ratio
     weight = ((own @ moments.inputs[:inputs, :inputs]) * own).sum(axis=1) / np.maximum(free, 0.1)
     distance = ((residual @ moments.precision) * residual).sum(axis=1)
     return float((weight * distance).mean() / (inputs * y.shape[1]))
@@ -168,7 +154,7 @@ def _standardise(
     moments: Moments,
     variance: Float[np.ndarray, " output"],
     observed: Float[np.ndarray, " output"],
-    unevenness: Float[np.ndarray, " column"],
+    ratio: Float[np.ndarray, " column"],
     *,
     joint: bool,
 ) -> Moments:
@@ -176,7 +162,7 @@ def _standardise(
     sy = np.sqrt(variance)
     moving = (sx > 1e-12)[:, None] & (sy > 1e-12)
     sx, sy = np.where(sx > 1e-12, sx, 1.0), np.where(sy > 1e-12, sy, 1.0)
-    effects = moments.effects * sx[:, None] / sy * observed / unevenness[:, None]
+    effects = moments.effects * sx[:, None] / sy * observed / ratio[:, None]
     residual = moments.residual / np.outer(sy, sy)
     outputs = len(residual)
     shrinkage = outputs / (outputs + moments.samples)
@@ -202,9 +188,8 @@ def can_add_products(sample: Sample) -> bool:
 def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Sample:
     """Add squares and products of inputs that act on outputs where the inputs alone do not.
 
-    A square or product is tested on what the inputs leave of the outputs: the sum of its squared
-    effects, whitened by the residual covariance, is a chi-square. It is added where it passes the
-    level 0.01 / number of tests and one of its inputs has no clear effect of its own.
+    The sum of squared effects of a product on what the inputs leave of the outputs, whitened, is a
+    chi-square; it must pass 0.01 / number of tests, and one of its inputs have no clear effect.
     """
     inputs, outputs = moments.effects.shape
     if not can_add_products(sample):

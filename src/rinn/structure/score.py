@@ -45,6 +45,11 @@ STEPS = 10
 TOLERANCE = 0.05  # of the misfit: a step that gains less is the last
 
 
+def find_penalty(moments: Moments) -> float:
+    """The penalty of an edge: log(samples) + log(inputs x outputs)."""
+    return float(np.log(max(moments.samples, 8)) + np.log(max(moments.effects.size, 8)))
+
+
 class Misfit:
     """The first two terms of the score."""
 
@@ -52,9 +57,9 @@ class Misfit:
         self, moments: Moments, *, effects_only: bool = False, exact: bool = False
     ) -> None:
         self.moments = moments
-        self.share = 1 / (1 + (moments.samples * c.RMSEA**2) ** 2)
+        self.covariance_weight = 1 / (1 + (moments.samples * c.RMSEA**2) ** 2)
         if effects_only or exact:
-            self.share = float(not effects_only)
+            self.covariance_weight = float(not effects_only)
         self._last: Linearised | None = None
 
     @property
@@ -64,7 +69,7 @@ class Misfit:
 
     def measure(self, graph: Structure) -> float:
         """The misfit of a graph with its weights as they are."""
-        return self.measure_effects(graph) + self.share * self.measure_covariance(graph)
+        return self.measure_effects(graph) + self.covariance_weight * self.measure_covariance(graph)
 
     def measure_effects(self, graph: Structure) -> float:
         """The chi-square of the effects."""
@@ -75,7 +80,7 @@ class Misfit:
 
     def measure_covariance(self, graph: Structure) -> float:
         """The likelihood ratio of the covariance against any other; 0 where it is left out."""
-        if not self.share:
+        if not self.covariance_weight:
             return 0.0
         below = graph.totals[graph.inputs :, graph.first_output :]
         implied = (below.T * graph.noise) @ below
@@ -123,12 +128,8 @@ class Linearised:
 
     @cached_property
     def _tables(self) -> dict[str, np.ndarray]:
-        """Inner products of nodes, of which all derivatives are made; 0 where no edge can be.
-
-        Edges lead from inputs and latents to latents and outputs, and the effects of inputs on
-        themselves and of outputs on themselves are 1: only the blocks of latents are products.
-        """
-        graph, moments, share = self.graph, self.misfit.moments, self.misfit.share
+        """Inner products of nodes, of which all derivatives are made; 0 where no edge can be."""
+        graph, moments, weight = self.graph, self.misfit.moments, self.misfit.covariance_weight
         first, last, nodes = graph.inputs, graph.first_output, len(graph.edges)
         onto = graph.totals[:first, first:last]  # of inputs on latents
         below = graph.totals[:, last:]  # of nodes on outputs
@@ -147,7 +148,7 @@ class Linearised:
         slope[first:last, first:] = onto.T @ slope[:first, first:]
         slope *= -2 * moments.samples
         tables = found | {"totals": below}
-        if share:
+        if weight:
             own = below[first:]
             implied = (own.T * graph.noise) @ own
             precision = np.linalg.inv(implied)
@@ -156,7 +157,7 @@ class Linearised:
             # Covariance of each latent with the outputs; inputs are given and have none.
             shared = (inner.T * graph.noise[: graph.latents]) @ below[first:last]
             implied_below = own @ precision
-            slope[first:last, first:] += 2 * moments.samples * share * (shared @ excess @ own.T)
+            slope[first:last, first:] += 2 * moments.samples * weight * (shared @ excess @ own.T)
             for name in ("below_cov", "shared", "cross"):
                 tables[name] = np.zeros((nodes, nodes))
             tables["below_cov"][first:, first:] = implied_below @ own.T
@@ -179,31 +180,38 @@ class Linearised:
     def _inform(self, one: tuple[Nodes, Nodes], other: tuple[Nodes, Nodes]) -> np.ndarray:
         """Fisher information between edges, [edge of one, edge of other]."""
         (u, v), (s, t) = one, other
-        table, share = self._tables, self.misfit.share
+        table, weight = self._tables, self.misfit.covariance_weight
         found = table["above"][u[:, None], s] * table["below"][v[:, None], t]
-        if share:
+        if weight:
             pairs = table["shared"][u[:, None], s] * table["below_cov"][v[:, None], t]
             crossed = table["cross"][u[:, None], t] * table["cross"][s[None], v[:, None]]
-            found = found + share * (pairs + crossed)
+            found = found + weight * (pairs + crossed)
         return 2 * self.misfit.moments.samples * found
 
     def _inform_noise(self, edges: tuple[Nodes, Nodes]) -> np.ndarray:
         """Fisher information between edges and the logarithms of noise, [edge, noise]."""
         table, noise = self._tables, np.arange(self.graph.inputs, len(self.graph.edges))
         product = table["cross"][edges[0]][:, noise] * table["below_cov"][edges[1]][:, noise]
-        return 2 * self.misfit.share * self.misfit.moments.samples * product * self.graph.noise
+        return (
+            2
+            * self.misfit.covariance_weight
+            * self.misfit.moments.samples
+            * product
+            * self.graph.noise
+        )
 
     @cached_property
     def system(self) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and information of edges, and of the logarithms of noise."""
-        graph, share, samples = self.graph, self.misfit.share, self.misfit.moments.samples
+        graph, samples = self.graph, self.misfit.moments.samples
+        weight = self.misfit.covariance_weight
         slope, information = self._tables["slope"][self.edges], self._inform(self.edges, self.edges)
-        if not share:
+        if not weight:
             return slope, information
         below = self._tables["totals"][graph.inputs :]
-        own = share * samples * ((below @ self.excess) * below).sum(axis=1) * graph.noise
+        own = weight * samples * ((below @ self.excess) * below).sum(axis=1) * graph.noise
         inner = self._tables["below_cov"][graph.inputs :, graph.inputs :]
-        noise = share * samples * inner**2 * np.outer(graph.noise, graph.noise)
+        noise = weight * samples * inner**2 * np.outer(graph.noise, graph.noise)
         crossed = self._inform_noise(self.edges)
         information = np.block([[information, crossed], [crossed.T, noise]])
         return np.concatenate([slope, own]), information
@@ -216,7 +224,7 @@ class Linearised:
         step = -np.linalg.solve(information + np.diag(ridge), slope)
         weights, count = self.graph.weights.copy(), len(self.edges[0])
         weights[self.edges] += step[:count]
-        if not self.misfit.share:
+        if not self.misfit.covariance_weight:
             return replace(self.graph, weights=weights)
         noise = self.graph.noise * np.exp(np.clip(step[count:], -MAX_LOG_STEP, MAX_LOG_STEP))
         least = np.full(len(noise), MIN_OUTPUT_NOISE)
@@ -248,7 +256,7 @@ class Linearised:
         rows = np.zeros((graph.latents, len(self.system[0])))
         for row, node in enumerate(graph.latent_nodes):
             rows[row, : len(u)] = np.where(v == node, weights, 0) - np.where(u == node, weights, 0)
-            if self.misfit.share:
+            if self.misfit.covariance_weight:
                 rows[row, len(u) + row] = 2
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
@@ -256,18 +264,19 @@ class Linearised:
         self, allowed: np.ndarray, count: int
     ) -> tuple[tuple[Nodes, Nodes], np.ndarray, np.ndarray]:
         """How much the misfit falls with each edge that is added (score test), and its weight."""
-        table, share, samples = self._tables, self.misfit.share, self.misfit.moments.samples
+        table, samples = self._tables, self.misfit.moments.samples
+        weight = self.misfit.covariance_weight
         own = np.outer(np.diag(table["above"]), np.diag(table["below"]))
-        if share:
+        if weight:
             pairs = np.outer(np.diag(table["shared"]), np.diag(table["below_cov"]))
-            own = own + share * (pairs + table["cross"] ** 2)
+            own = own + weight * (pairs + table["cross"] ** 2)
         own = 2 * samples * own
         bound = np.where(allowed, table["slope"] ** 2 / np.maximum(own, 1e-12), -1.0)
         order = np.argsort(-bound, axis=None, kind="stable")[:count]
         u, v = np.unravel_index(order[bound.ravel()[order] >= 0], bound.shape)
         slope, _ = self.system
         with_edges = self._inform((u, v), self.edges)
-        if share:
+        if weight:
             with_edges = np.concatenate([with_edges, self._inform_noise((u, v))], axis=1)
         explained = with_edges @ self._inverse
         left = own[u, v] - (explained * with_edges).sum(axis=1)
@@ -289,8 +298,3 @@ def _scale_latents(graph: Structure) -> Structure:
     weights[nodes] /= size[:, None]
     noise[: graph.latents] *= size**2
     return replace(graph, weights=weights, noise=noise)
-
-
-def find_loadings(graph: Structure) -> Float[np.ndarray, "latent output"]:
-    """The total effect of each latent on each output."""
-    return graph.totals[graph.inputs : graph.first_output, graph.first_output :]

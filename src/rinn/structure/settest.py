@@ -29,13 +29,9 @@ Null = tuple[np.ndarray, np.ndarray, np.ndarray]
 class SetTest:
     """Tests of one input against sets of outputs.
 
-    Outputs that go together, as genes of one pathway do, all move with an input that moves one of
-    them by chance: their number says little. The sum of squared partial correlations of an input
-    with k outputs is therefore compared with its sum over the k outputs that it correlates with
-    best, after the residuals of all outputs were permuted (Freedman, Lane 1983: A nonstochastic
-    interpretation of reported significance levels). Outputs keep all that they have in common, and
-    that the set was chosen for its correlations is allowed for, since permuted samples choose
-    theirs too. Only linear effects are seen.
+    The sum of squared partial correlations of an input with k outputs is compared with that of its
+    k best outputs after the residuals of the outputs were permuted (Freedman, Lane 1983). Outputs
+    keep their correlations, and the choice of the set is allowed for. Only linear effects are seen.
     """
 
     def __init__(
@@ -59,15 +55,7 @@ class SetTest:
         self._orders: list[Int[np.ndarray, "permutation sample"]] = []
 
     def find_p(self, row: int, outputs: Sequence[int]) -> float:
-        """Find how often chance alone would give an input so much.
-
-        Example:
-            >>> rng = np.random.default_rng(0)
-            >>> x, common, own = (rng.normal(size=(rows, 100)) for rows in (2, 1, 9))
-            >>> test = SetTest(x, np.vstack([3 * common + own[:5], x[0] + own[5:]]))
-            >>> test.find_p(0, range(5, 9)) < 1e-3, test.find_p(1, range(5)) > 0.01
-            (True, True)
-        """
+        """Find how often chance alone would give an input effects as strong."""
         if not len(outputs):
             return 1.0
         carriers = _count_carriers(self._x[row])
@@ -126,11 +114,7 @@ def _sum_up(squares: Float[np.ndarray, "permutation output"], shape: tuple[int, 
 
 
 def _shrink(sums: Any, shape: tuple[int, ...]) -> Any:
-    """Bring sums of squares near to a normal distribution: the logarithm.
-
-    That of a single square has so long a tail to the left that no effect would be clear; the cube
-    root of a chi-square is close to normal (Wilson, Hilferty 1931).
-    """
+    """Bring sums of squares near to a normal: log; cube root of one (Wilson, Hilferty 1931)."""
     outputs, samples = shape
     return np.cbrt(sums * samples) if outputs == 1 else np.log(sums + SMALLEST)
 

@@ -1,4 +1,4 @@
-"""The latent graph of a run; and one by vote, for networks that know nothing of the inputs."""
+"""A latent graph by vote, for networks that do not see the inputs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from rinn.graphs.basics import name_latents
 from rinn.nets.predict import NetView
+from rinn.structure.records import LatentGraph
 
 RELATIVE = 0.2
 FAINT = 0.05
@@ -19,20 +20,6 @@ SHARE = 0.4
 FEWEST_NEW = 2  # outputs that a child must add to what its siblings reach
 
 Pattern = frozenset[int]
-
-
-@dataclass(frozen=True)
-class LatentGraph:
-    """The graph that is reported, and all candidates, reported or not.
-
-    Latents that are not reported are named U1, U2 ... in `doubtful`, which holds the reported part
-    too. Its edges come from several resamples, which may contradict each other: it may have cycles.
-    `fit` is a test of whether the graph explains the effects: chi2, df and p.
-    """
-
-    graph: nx.DiGraph
-    doubtful: nx.DiGraph
-    fit: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,9 +37,7 @@ def vote_graph(
     """Build a graph of latents and outputs from the decoders of several networks.
 
     Each hidden node's map is weighted by the standard deviation of its activity; outputs above a
-    fifth of the node's largest effect are its pattern. Patterns that at least 40 % of the
-    networks share are latents, joined to the latents whose patterns lie within theirs and to the
-    outputs left over. The inputs stay without an edge.
+    fifth of its largest effect are its pattern. Patterns of 40 % of the networks are latents.
     """
     votes: dict[Pattern, list[np.ndarray]] = defaultdict(list)
     for view in views:

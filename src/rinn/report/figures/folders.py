@@ -17,7 +17,7 @@ from rinn.config import check_choice
 from rinn.errors import InputError, suggest
 from rinn.files import check_target, make_folder, replace_file
 from rinn.graphs.files import load_graph
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
 from rinn.report.figures.architecture import plot_architecture
 from rinn.report.figures.canvas import FORMATS, encode_figure

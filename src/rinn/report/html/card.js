@@ -42,11 +42,11 @@ const SUPPORTS = {
 const ORIGINS = {
   data: "found without prior knowledge too",
   prior: "owes its place to prior knowledge",
-  stated: "drawn only because the prior says so",
+  forced: "drawn only because the prior says so",
 };
 
 function isOwed(edge) {
-  return edge[ORIGIN] === "prior" || edge[ORIGIN] === "stated";
+  return edge[ORIGIN] === "prior" || edge[ORIGIN] === "forced";
 }
 
 function describeOrigin(edge) {

@@ -8,7 +8,7 @@ from rinn.errors import count
 from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
 from rinn.report.html.markup import Markup, element, join, key, paragraph, scroll_box, table
 from rinn.runs.read import Contents
-from rinn.structure.rounds import Null
+from rinn.structure.qvalues import Null
 
 Steps = list[tuple[float, float]]
 MAX_ABOVE = 1.4
@@ -28,7 +28,7 @@ def say_chance(contents: Contents) -> Markup:
         *(
             (
                 f"rows of Y permuted, {place}",
-                count(found.drawn, "edge"),
+                count(found.reported, "edge"),
                 f"{found.connected_inputs} of {found.inputs}",
             )
             for place, found in enumerate(null.permuted, start=1)
@@ -39,7 +39,7 @@ def say_chance(contents: Contents) -> Markup:
     ]  # fmt: skip
     said = contents.manifest.get("null", {}).get("sentence")
     parts = [paragraph(said) if said else None]
-    parts.append(table(("search", "edges drawn", "inputs connected"), rows, "Searches"))
+    parts.append(table(("search", "edges reported", "inputs connected"), rows, "Searches"))
     known = [values.get("frequency") for _, _, values in contents.found.edges(data=True)]
     shares = [share for share in known if share is not None]
     if shares:

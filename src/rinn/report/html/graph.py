@@ -26,12 +26,12 @@ from rinn.report.html.markup import Markup, element, join, key, paragraph, svg
 from rinn.runs.read import Contents
 from rinn.runs.sentences import say_comparison
 from rinn.structure.constants import MIN_FREQUENCY as LINE
-from rinn.structure.influence import PRIOR, STATED
+from rinn.structure.records import FORCED, PRIOR
 
 DOT = 5.0
 HEAD = 8.0  # of an edge within a column
 LATENT_LETTERS = 7
-OWED = (PRIOR, STATED)
+OWED = (PRIOR, FORCED)
 FAINTEST = 0.3
 MAX_DASHED = 600  # edges; browsers take a second to paint thousands of dashed curves
 
@@ -116,7 +116,7 @@ def list_edges(graph: nx.DiGraph) -> list[DrawnEdge]:
                 weight,
                 width,
                 values.get("frequency"),
-                values.get("drawn", True),
+                values.get("reported", True),
                 values.get(ORIGIN) in OWED,
             )
         )
@@ -205,7 +205,7 @@ def _draw_nodes(graph: nx.DiGraph, layout: GraphLayout, name: str | None) -> lis
     for number, (node, values) in enumerate(graph.nodes(data=True)):
         if node not in layout.places:
             continue
-        role, drawn = values["role"], values.get("drawn", True)
+        role, drawn = values["role"], values.get("reported", True)
         x, y = layout.places[node]
         draw = _draw_latent if role == "latent" else _draw_end
         classes = [f"node {role}"]
@@ -249,7 +249,7 @@ def _draw_end(node: str, role: str, x: float, y: float, layout: GraphLayout) -> 
 
 
 def _has_drawn_edge(graph: nx.DiGraph, node: str) -> bool:
-    edges = [*graph.in_edges(node, data="drawn"), *graph.out_edges(node, data="drawn")]
+    edges = [*graph.in_edges(node, data="reported"), *graph.out_edges(node, data="reported")]
     return any(drawn is not False for _, _, drawn in edges)
 
 

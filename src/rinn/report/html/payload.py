@@ -13,14 +13,14 @@ from rinn.errors import clip
 from rinn.graphs.basics import by_role
 from rinn.graphs.files import EXCHANGEABLE, ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
-from rinn.nets.cohorts import TrainedNet
+from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
 from rinn.report.html.charts import find_living
 from rinn.report.html.latents import latent_effects, say_units
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
 from rinn.runs.read import Contents
-from rinn.structure.influence import DATA, PRIOR, STATED
+from rinn.structure.records import DATA, FORCED, PRIOR
 
 FULL = 127  # of a cell's colour
 BINS = 24
@@ -45,12 +45,12 @@ def payload_info(contents: Contents) -> dict[str, Any]:
     outputs = by_role(contents.graph, "output")
     return {
         "nodes": [
-            [_printable(node), values["role"], bool(values["drawn"])]
+            [_printable(node), values["role"], bool(values["reported"])]
             for node, values in found.nodes(data=True)
         ],
         "edges": [
             [
-                number[source], number[target], values.get("frequency"), bool(values["drawn"]),
+                number[source], number[target], values.get("frequency"), bool(values["reported"]),
                 *(_short(values.get(name)) for name in ABOUT_EDGES), _find_support(values),
                 _find_exchangeable(values), *_find_origin(values),
             ]
@@ -77,7 +77,7 @@ def _find_exchangeable(values: dict[str, Any]) -> str | None:
 
 def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
     """How often an edge was found without prior knowledge, and what it owes its place to."""
-    if values.get(ORIGIN) not in (DATA, PRIOR, STATED):
+    if values.get(ORIGIN) not in (DATA, PRIOR, FORCED):
         return ()
     return _short(values.get("frequency_without")), values[ORIGIN]
 

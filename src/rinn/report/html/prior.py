@@ -6,11 +6,11 @@ from rinn.errors import clip
 from rinn.graphs.files import ORIGIN
 from rinn.report.html.markup import Markup, element, join, list_names, paragraph, table
 from rinn.runs.read import Contents
-from rinn.structure.influence import PRIOR, STATED
+from rinn.structure.records import FORCED, PRIOR
 
 MEANING = (
     "Frequencies are those of searches that all used this. In edges.csv origin says what an edge "
-    "owes its place to: data (the graph without prior knowledge has it too), prior, or stated (it "
+    "owes its place to: data (the graph without prior knowledge has it too), prior, or forced (it "
     "is there because the prior says so, and for nothing else); frequency_without is the share of "
     "bootstrap resamples that found it without prior knowledge. In the graph, edges of the last "
     "two kinds are dotted."
@@ -29,8 +29,8 @@ def say_knowledge(contents: Contents) -> Markup:
     parts = [paragraph(about.get("sentence", "")), paragraph(MEANING)]
     lists = {
         "Owe their place to prior knowledge: ": _list_edges(contents, PRIOR),
-        "Drawn only because the prior says so: ": _list_edges(contents, STATED),
-        "Inputs that have an edge only without the prior: ": about.get("silenced", []),
+        "Drawn only because the prior says so: ": _list_edges(contents, FORCED),
+        "Inputs that have an edge only without the prior: ": about.get("dropped_inputs", []),
     }
     items = [element("li", line) for line in about.get("account", ())]
     items += [element("li", words, list_names(names)) for words, names in lists.items() if names]
@@ -55,7 +55,7 @@ def _say_contradictions(contents: Contents) -> list[Markup]:
             one["says"],
             f"{one['evidence']:+.1f}",
             f"{100 * one['without']:.0f} %",
-            "yes" if one["drawn"] else "no",
+            "yes" if one["reported"] else "no",
         )
         for one in about.get("contradictions", ())
     ]

@@ -17,8 +17,8 @@ from jaxtyping import Array, Float, Int, Int8, UInt32
 from rinn.nets.redundant import Weights
 from rinn.strategies.evolution.fitness import Samples, measure_fitness
 from rinn.strategies.evolution.genes import (
-    EvolutionProgram,
-    EvolutionTraits,
+    EvolutionHyperparameters,
+    EvolutionSpec,
     count_genes,
     read_weights,
 )
@@ -45,13 +45,13 @@ class Draws(NamedTuple):
 
 
 def start_populations(
-    program: EvolutionProgram, traits: EvolutionTraits, inputs: int, outputs: int
+    spec: EvolutionSpec, hyper: EvolutionHyperparameters, inputs: int, outputs: int
 ) -> Populations:
     """Populations before their first generation: every gene is zero, nobody is elite."""
-    sets, most = len(traits.seed), program.elites or int(np.max(traits.elites))
-    genes = count_genes(program, inputs, outputs)
+    sets, most = len(hyper.seed), spec.elites or int(np.max(hyper.elites))
+    genes = count_genes(spec, inputs, outputs)
     return Populations(
-        children=np.zeros((sets, program.population, genes), np.int8),
+        children=np.zeros((sets, spec.population, genes), np.int8),
         elites=np.zeros((sets, most, genes), np.int8),
         elite_fitness=np.full((sets, most), -np.inf, np.float32),
         generation=np.int32(0),
@@ -60,26 +60,26 @@ def start_populations(
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
 def evolve_segment(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     populations: Populations,
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     samples: Samples,
     generations: int | Int[Array, ""],
 ) -> Populations:
     """Let every population live through some generations.
 
-    What becomes of a population depends on its traits and the samples only: not on the other
+    What becomes of a population depends on its hyper and the samples only: not on the other
     populations, nor on how its generations are cut into segments.
     """
     sizes = (samples.x.shape[0], samples.y.shape[0])
 
     def live(_: Array, populations: Populations) -> Populations:
         children, elites, elite_fitness, generation = populations
-        fitness = measure_fitness(program, children, traits, samples)
-        draw = functools.partial(draw_breeding, program, sizes, generation)
+        fitness = measure_fitness(spec, children, hyper, samples)
+        draw = functools.partial(draw_breeding, spec, sizes, generation)
         choose = jax.vmap(_choose_elites)
-        elites, elite_fitness = choose(children, fitness, elites, elite_fitness, traits.elites)
-        children = jax.vmap(_breed)(elites, jax.vmap(draw)(traits))
+        elites, elite_fitness = choose(children, fitness, elites, elite_fitness, hyper.elites)
+        children = jax.vmap(_breed)(elites, jax.vmap(draw)(hyper))
         return Populations(children, elites, elite_fitness, generation + 1)
 
     return jax.lax.fori_loop(0, generations, live, populations)
@@ -101,17 +101,17 @@ def _choose_elites(
 
 
 def draw_breeding(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     sizes: tuple[int, int],
     generation: Int[Array, ""],
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
 ) -> Draws:
     """Draw how one population is bred: by its seed and the generation's number, no matter where."""
-    genes, born = count_genes(program, *sizes), program.population
-    key = jax.random.fold_in(jax.random.key(traits.seed, impl="threefry2x32"), generation)
+    genes, born = count_genes(spec, *sizes), spec.population
+    key = jax.random.fold_in(jax.random.key(hyper.seed, impl="threefry2x32"), generation)
     for_parents, for_first, for_places, for_values = jax.random.split(key, 4)
     # Mutation by mutation: the draws must not depend on how many another population needs.
-    number = jnp.arange(program.mutations)
+    number = jnp.arange(spec.mutations)
     drawn = jax.vmap(lambda j: jax.random.uniform(jax.random.fold_in(for_places, j), (born,)))(
         number
     )
@@ -119,15 +119,15 @@ def draw_breeding(
     # A gene drawn twice must get one value, or it would depend on which was written last.
     mixed = _mix(jax.random.bits(for_values, (born,)) ^ _mix(places.astype(jnp.uint32)))
     share = (mixed >> 8).astype(jnp.float32) / 2**24  # [mutation, individual]
-    value = jnp.floor(share * traits.legal_count).astype(jnp.int32)
-    parents = jnp.floor(jax.random.uniform(for_parents, (2, born)) * traits.elites)
+    value = jnp.floor(share * hyper.legal_count).astype(jnp.int32)
+    parents = jnp.floor(jax.random.uniform(for_parents, (2, born)) * hyper.elites)
     words = jnp.arange(-(-genes // WORD), dtype=jnp.uint32)
     return Draws(
-        parents=jnp.minimum(parents.astype(jnp.int32), traits.elites - 1),
+        parents=jnp.minimum(parents.astype(jnp.int32), hyper.elites - 1),
         # A word of threefry per child is enough, and stirred for all its genes.
         first=_mix(jax.random.bits(for_first, (born, 1)) ^ _mix(words + 1)),
-        places=jnp.where(number[:, None] < traits.mutations, places, genes),
-        values=traits.legal[jnp.minimum(value, traits.legal_count - 1)],
+        places=jnp.where(number[:, None] < hyper.mutations, places, genes),
+        values=hyper.legal[jnp.minimum(value, hyper.legal_count - 1)],
     )
 
 
@@ -148,14 +148,14 @@ def _breed(elites: Int8[Array, "elite gene"], draws: Draws) -> Int8[Array, "indi
 
 
 def best_weights(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     populations: Populations,
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     inputs: int,
     outputs: int,
 ) -> tuple[list[Weights], np.ndarray]:
     """The fittest individual that each population ever had, and its fitness."""
     genes = np.asarray(populations.elites)[:, 0].astype(np.float32)  # [set, gene]
-    weights = genes * np.asarray(traits.step)[:, None]
-    found = [read_weights(program, row, inputs, outputs) for row in weights]
+    weights = genes * np.asarray(hyper.step)[:, None]
+    found = [read_weights(spec, row, inputs, outputs) for row in weights]
     return found, np.asarray(populations.elite_fitness)[:, 0]

@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, Int8
 
 from rinn.nets.activations import ACTIVATIONS
 from rinn.strategies.evolution.genes import (
-    EvolutionProgram,
-    EvolutionTraits,
+    EvolutionHyperparameters,
+    EvolutionSpec,
     cut_genes,
     mark_weights,
 )
@@ -78,22 +78,22 @@ def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
 
 
 def measure_fitness(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Int8[Array, "set individual gene"],
-    traits: EvolutionTraits,
+    hyper: EvolutionHyperparameters,
     samples: Samples,
 ) -> Float[Array, "set individual"]:
     """Compute -(loss summed over outputs, mean over samples) - l1 * mean |w|; biases go free."""
-    cost = KERNELS[program.kernel](program, genes, traits.step, samples)
-    weighs = mark_weights(program, samples.x.shape[0], samples.y.shape[0])
+    cost = KERNELS[spec.kernel](spec, genes, hyper.step, samples)
+    weighs = mark_weights(spec, samples.x.shape[0], samples.y.shape[0])
     steps = jnp.sum(jnp.abs(genes) * weighs, axis=2, dtype=jnp.int32)  # [set, individual]
-    size = steps * traits.step[:, None] / weighs.sum()
-    fitness = -(cost + samples.floor) - traits.l1[:, None] * size
+    size = steps * hyper.step[:, None] / weighs.sum()
+    fitness = -(cost + samples.floor) - hyper.l1[:, None] * size
     return jnp.where(jnp.isnan(fitness), -jnp.inf, fitness)
 
 
 def _cost_cached(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Int8[Array, "set individual gene"],
     step: Float[Array, " set"],
     samples: Samples,
@@ -105,19 +105,19 @@ def _cost_cached(
     """
     samples = _fill_samples(samples)
     inputs, count = samples.x.shape
-    width, activation = program.width, ACTIVATIONS[program.activation]
+    width, activation = spec.width, ACTIVATIONS[spec.activation]
     each = int(np.clip(CACHE_BYTES // (4 * (width + inputs) * count), 1, TOGETHER))
     start = jnp.concatenate([jnp.zeros((width, count)), samples.x])
 
     def run_some(read: Array, some: tuple[Array, Array]) -> tuple[Array, Array]:
         rows = some[0].astype(jnp.float32) * some[1][:, None]  # [net, gene]
-        first, later, output, bias = cut_genes(program, rows, inputs, len(samples.y))
+        first, later, output, bias = cut_genes(spec, rows, inputs, len(samples.y))
         z = first[..., :-1].reshape(-1, inputs) @ samples.x  # [net * hidden, sample]
         h = activation(z.reshape(each, width, count) + first[..., -1:])
-        for layer in range(program.layers - 1):
+        for layer in range(spec.layers - 1):
             read = jax.lax.dynamic_update_slice(read, h, (0, 0, 0))
             h = activation(later[:, layer, :, :-1] @ read + later[:, layer, :, -1:])
-        return read, _cost(program.loss, output @ h, bias, samples)
+        return read, _cost(spec.loss, output @ h, bias, samples)
 
     every = genes.shape[0] * genes.shape[1]
     idle = -every % each
@@ -140,25 +140,25 @@ def _fill_samples(samples: Samples) -> Samples:
 
 
 def _cost_batched(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Int8[Array, "set individual gene"],
     step: Float[Array, " set"],
     samples: Samples,
 ) -> Float[Array, "set individual"]:
     """Whole populations at a time, as many as memory allows."""
     inputs, outputs = samples.x.shape[0], samples.y.shape[0]
-    width, activation = program.width, ACTIVATIONS[program.activation]
-    values = program.population * max(width, outputs) * samples.x.shape[1]
+    width, activation = spec.width, ACTIVATIONS[spec.activation]
+    values = spec.population * max(width, outputs) * samples.x.shape[1]
     sets = max(1, int(CHUNK_BYTES // (4 * values)))
 
     def run_set(of_set: tuple[Array, Array]) -> Array:
         rows = of_set[0].astype(jnp.float32) * of_set[1]  # [net, gene]
-        first, later, output, bias = cut_genes(program, rows, inputs, outputs)
+        first, later, output, bias = cut_genes(spec, rows, inputs, outputs)
         h = activation(first[..., :-1] @ samples.x + first[..., -1:])  # [net, hidden, sample]
-        for layer in range(program.layers - 1):
+        for layer in range(spec.layers - 1):
             z = later[:, layer, :, :width] @ h + later[:, layer, :, width:-1] @ samples.x
             h = activation(z + later[:, layer, :, -1:])
-        return _cost(program.loss, output @ h, bias, samples)
+        return _cost(spec.loss, output @ h, bias, samples)
 
     return jax.lax.map(run_set, (genes, step), batch_size=sets)
 
@@ -187,7 +187,7 @@ def _cost(
 
 
 def _cost_fused(
-    program: EvolutionProgram,
+    spec: EvolutionSpec,
     genes: Int8[Array, "set individual gene"],
     step: Float[Array, " set"],
     samples: Samples,
@@ -195,14 +195,14 @@ def _cost_fused(
     interpret: bool = False,
 ) -> Float[Array, "set individual"]:
     """A network or two in the registers of a GPU."""
-    first, later, output, bias = cut_genes(program, genes, len(samples.x), len(samples.y))
+    first, later, output, bias = cut_genes(spec, genes, len(samples.x), len(samples.y))
     costs = measure_costs(
         pack_genes(first, later, output, bias, step),
         samples.x,
         samples.y,
         samples.share,
-        loss=program.loss,
-        activation=program.activation,
+        loss=spec.loss,
+        activation=spec.activation,
         interpret=interpret,
     )
     return costs.reshape(len(genes), -1)[:, : genes.shape[1]]

@@ -26,14 +26,14 @@ ZEROS = 5
 
 
 @dataclass(frozen=True)
-class EvolutionProgram:
+class EvolutionSpec:
     """What is fixed when populations are compiled.
 
     `kernel` is how fitness is computed: `cached` takes a few networks at a time, their layers in
     the cache of a CPU; `batched` takes whole populations at a time; `pallas` keeps a network's
     layers in the registers of a GPU (`interpreted`: the same without a GPU, to test it).
     `mutations` and `elites` are the most that any population has; `elites` may be 0 for as many as
-    the traits say.
+    the hyper say.
     """
 
     loss: str
@@ -46,7 +46,7 @@ class EvolutionProgram:
     elites: int = 0
 
 
-class EvolutionTraits(NamedTuple):
+class EvolutionHyperparameters(NamedTuple):
     """The settings of one population that may differ within a batch, as numbers."""
 
     elites: Int[Any, ""]
@@ -58,14 +58,14 @@ class EvolutionTraits(NamedTuple):
     seed: UInt32[Any, ""]
 
 
-def count_genes(program: EvolutionProgram, inputs: int, outputs: int) -> int:
+def count_genes(spec: EvolutionSpec, inputs: int, outputs: int) -> int:
     """How many weights and biases an individual has."""
-    width, later = program.width, program.layers - 1
+    width, later = spec.width, spec.layers - 1
     return width * (inputs + 1) + later * width * (width + inputs + 1) + outputs * (width + 1)
 
 
-def make_traits(
-    program: EvolutionProgram,
+def make_hyper(
+    spec: EvolutionSpec,
     inputs: int,
     outputs: int,
     *,
@@ -74,21 +74,21 @@ def make_traits(
     l1: Sequence[float],
     legal: Sequence[str],
     seed: Sequence[int],
-) -> EvolutionTraits:
+) -> EvolutionHyperparameters:
     """Turn the settings of some populations into numbers.
 
     Example:
-        >>> program = EvolutionProgram("mse", "relu", 8, 8, 201, mutations=10)
+        >>> spec = EvolutionSpec("mse", "relu", 8, 8, 201, mutations=10)
         >>> settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [12.5]}
-        >>> traits = make_traits(program, 16, 16, **settings, legal=["even"], seed=[0])
-        >>> int(traits.elites[0]), int(traits.mutations[0]), int(traits.legal_count[0])
+        >>> hyper = make_hyper(spec, 16, 16, **settings, legal=["even"], seed=[0])
+        >>> int(hyper.elites[0]), int(hyper.mutations[0]), int(hyper.legal_count[0])
         (80, 10, 25)
     """
-    genes = count_genes(program, inputs, outputs)
+    genes = count_genes(spec, inputs, outputs)
     tables = [[0] * ZEROS + [s * v for v in LEGAL[name] for s in (1, -1)] for name in legal]
     longest = max(len(table) for table in tables)
-    elites = [count_elites(ratio, program.population) for ratio in elite_ratio]
-    return EvolutionTraits(
+    elites = [count_elites(ratio, spec.population) for ratio in elite_ratio]
+    return EvolutionHyperparameters(
         elites=np.array(elites, np.int32),
         mutations=np.array([count_mutations(rate, genes) for rate in mutation_rate], np.int32),
         l1=np.array(l1, np.float32),
@@ -109,17 +109,17 @@ def count_mutations(rate: float, genes: int) -> int:
     return max(1, round(rate * genes))
 
 
-def mark_weights(program: EvolutionProgram, inputs: int, outputs: int) -> np.ndarray:
+def mark_weights(spec: EvolutionSpec, inputs: int, outputs: int) -> np.ndarray:
     """Which genes are weights and which biases: ones and zeros."""
-    ones = np.ones(count_genes(program, inputs, outputs), np.int8)
-    first, later, _, output_bias = cut_genes(program, ones, inputs, outputs)
+    ones = np.ones(count_genes(spec, inputs, outputs), np.int8)
+    first, later, _, output_bias = cut_genes(spec, ones, inputs, outputs)
     first[:, -1] = later[..., -1] = output_bias[:] = 0
     return ones
 
 
-def cut_genes(program: EvolutionProgram, genes: Any, inputs: int, outputs: int) -> tuple[Any, ...]:
+def cut_genes(spec: EvolutionSpec, genes: Any, inputs: int, outputs: int) -> tuple[Any, ...]:
     """Cut [..., gene] into the rows of the first layer, of the later ones, output and its bias."""
-    layers, width, lead = program.layers, program.width, genes.shape[:-1]
+    layers, width, lead = spec.layers, spec.width, genes.shape[:-1]
     ends = np.cumsum(
         [
             width * (inputs + 1),
@@ -136,10 +136,10 @@ def cut_genes(program: EvolutionProgram, genes: Any, inputs: int, outputs: int) 
     )
 
 
-def read_weights(program: EvolutionProgram, row: np.ndarray, inputs: int, outputs: int) -> Weights:
+def read_weights(spec: EvolutionSpec, row: np.ndarray, inputs: int, outputs: int) -> Weights:
     """The weights of one individual, from its genes times their step."""
-    width = program.width
-    first, later, output, output_bias = cut_genes(program, row, inputs, outputs)
+    width = spec.width
+    first, later, output, output_bias = cut_genes(spec, row, inputs, outputs)
     return Weights(
         inputs=np.concatenate([first[None, :, :-1], later[..., width:-1]]),
         hidden=later[..., :width].copy(),

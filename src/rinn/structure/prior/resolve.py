@@ -9,9 +9,9 @@ import numpy as np
 
 from rinn.data.records import Data
 from rinn.errors import InputError, quote, quote_some, suggest
-from rinn.structure.knowledge.sources import Knowledge
-from rinn.structure.knowledge.statements import Statement
-from rinn.structure.prior import ANY_LEVEL, Prior, make_prior
+from rinn.structure.prior.log_odds import ANY_LEVEL, Prior, make_prior
+from rinn.structure.prior.sources import PriorKnowledge
+from rinn.structure.prior.statements import Statement
 
 MAX_OF_A_SIDE = 0.5  # a set with more of the inputs than this says nothing of any two
 FEWEST_MEMBERS = 2
@@ -26,29 +26,21 @@ class Resolved:
     account: tuple[str, ...]
 
 
-def resolve(knowledge: Knowledge, data: Data) -> Resolved:
+def resolve(given: PriorKnowledge, data: Data) -> Resolved:
     """Bring prior knowledge to the columns of data.
 
-    A name may be written as in its table, where both tables have it too. Statements about columns
-    that were left out as constant are passed over. What the statements say of a pair counts before
-    what the network says.
-
-    Example:
-        >>> data = Data(np.eye(2), np.eye(2), ("a", "b"), ("c", "d"))
-        >>> known = Knowledge(statements=(Statement("mustnot", "b", "c"),))
-        >>> resolve(known, data).prior.order
-        array([[ 0,  0],
-               [-1,  0]])
+    Names may be written as in their table. Statements about constant columns are skipped, and take
+    precedence over the network.
     """
     names = _Names(data)
     prior = make_prior(len(data.inputs), len(data.outputs))
     account: list[str] = []
-    if knowledge.network is not None:
-        account.append(_add_network(prior, knowledge, names))
-    if knowledge.sets:
-        account.append(_add_sets(prior, knowledge, names))
-    if knowledge.statements:
-        account.append(_add_statements(prior, knowledge, names))
+    if given.network is not None:
+        account.append(_add_network(prior, given, names))
+    if given.sets:
+        account.append(_add_sets(prior, given, names))
+    if given.statements:
+        account.append(_add_statements(prior, given, names))
     return Resolved(prior, tuple(account))
 
 
@@ -105,17 +97,17 @@ def _tell(statement: Statement) -> str:
     return statement.kind + weight
 
 
-def _add_statements(prior: Prior, knowledge: Knowledge, names: _Names) -> str:
-    source = f"--prior ({knowledge.files.get('prior', 'statements')})"
+def _add_statements(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
+    source = f"--prior ({given.files.get('prior', 'statements')})"
     said, passed, used = _Said(source), 0, 0
-    for statement in knowledge.statements:
+    for statement in given.statements:
         add = {"level": _add_level, "together": _add_company, "apart": _add_company}.get(
             statement.kind, _add_pair
         )
         done = add(prior, statement, names, said)
         used, passed = used + done, passed + (not done)
     left = f"; {passed} about constant columns were passed over" if passed else ""
-    return f"{source}: {used} of {len(knowledge.statements)} statements used{left}"
+    return f"{source}: {used} of {len(given.statements)} statements used{left}"
 
 
 def _add_pair(prior: Prior, statement: Statement, names: _Names, said: _Said) -> bool:
@@ -211,34 +203,34 @@ def _raise_unknown(
     )
 
 
-def _add_sets(prior: Prior, knowledge: Knowledge, names: _Names) -> str:
+def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     """Make edges to a latent cheaper for members of a set, inputs and outputs apart."""
-    source = f"--gene-sets ({knowledge.files.get('gene_sets', 'sets')})"
+    source = f"--gene-sets ({given.files.get('gene_sets', 'sets')})"
     used, found = set(), {}
     for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
         place = {name: p for p, name in enumerate(names.plain[role])}
         most = MAX_OF_A_SIDE * len(place)
         members: set[int] = set()
-        for name, genes in knowledge.sets.items():
+        for name, genes in given.sets.items():
             own = np.array(sorted(place[gene] for gene in genes & place.keys()), int)
             members |= set(own.tolist())
             if FEWEST_MEMBERS <= len(own) <= most:
                 used.add(name)
-                alike[np.ix_(own, own)] = knowledge.set_weight
+                alike[np.ix_(own, own)] = given.set_weight
         np.fill_diagonal(alike, 0.0)
         found[role] = f"{len(members)} of {len(place)} {role}s"
         if not members and role == "output" and found["input"].startswith("0 "):
-            _raise_strangers(source, names, sorted(next(iter(knowledge.sets.values()))))
+            _raise_strangers(source, names, sorted(next(iter(given.sets.values()))))
     return (
         f"{source}: {found['input']} and {found['output']} are in sets; {len(used)} of "
-        f"{len(knowledge.sets)} sets hold two or more of them, but not more than half"
+        f"{len(given.sets)} sets hold two or more of them, but not more than half"
     )
 
 
-def _add_network(prior: Prior, knowledge: Knowledge, names: _Names) -> str:
+def _add_network(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     """Make pairs without a way less likely, or rule them out; what is not in it is left alone."""
-    source = f"--network ({knowledge.files.get('network', 'network')})"
-    network = knowledge.network
+    source = f"--network ({given.files.get('network', 'network')})"
+    network = given.network
     if network is None:
         return f"{source}: none"
     rows, columns = (_find_members(names.plain[role], network.place) for role in ENDS)
@@ -248,17 +240,17 @@ def _add_network(prior: Prior, knowledge: Knowledge, names: _Names) -> str:
         [names.plain[role][p] for p in places]
         for role, places in zip(ENDS, (rows, columns), strict=True)
     )
-    ways = network.find_ways(starts, ends, knowledge.steps, directed=knowledge.is_directed)
+    ways = network.find_ways(starts, ends, given.steps, directed=given.is_directed)
     part = np.ix_(rows, columns)
-    if knowledge.is_mask:
+    if given.is_mask:
         prior.order[part] = np.where(ways, 0, -1)
     else:
-        prior.odds[part] = np.where(ways, 0.0, -knowledge.network_weight)
-    done = "ruled out" if knowledge.is_mask else "made less likely"
+        prior.odds[part] = np.where(ways, 0.0, -given.network_weight)
+    done = "ruled out" if given.is_mask else "made less likely"
     return (
         f"{source}: {len(rows)} of {len(names.plain['input'])} inputs and {len(columns)} of "
         f"{len(names.plain['output'])} outputs are in it; {int((~ways).sum())} of {ways.size} "
-        f"pairs have no way within {knowledge.steps} steps and were {done}"
+        f"pairs have no way within {given.steps} steps and were {done}"
     )
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from rinn.structure.constants import MUST, NEVER
 from rinn.structure.records import Structure
 
-MUST = 15.0  # log odds: as sure as a very clear effect
-NEVER = -1e8  # more than all else together can pay for
 ANY_LEVEL = 1_000_000
 
 
@@ -23,11 +22,10 @@ class Prior:
     Attributes:
         odds: log odds that an input reaches an output.
         order: 1 where an input must reach an output, -1 where it must not, 0 elsewhere.
-        inputs_alike: log odds that two inputs share a latent: where they do, each of their edges to
-            it gains half of this (below 0, the two together lose it); symmetric, 0 on the diagonal.
-        outputs_alike: the same for two outputs and the edges of a latent to them.
-        lowest: the least level of a latent that each input may act on. A latent of level 1 acts on
-            outputs alone; any other is one above the highest latent that it acts on.
+        inputs_alike: log odds that two inputs share a latent, symmetric; each counts half.
+        outputs_alike: the same for two outputs.
+        lowest: the lowest level of a latent that each input may act on. A latent of level 1 acts on
+            outputs only; any other is one above the highest latent that it acts on.
         highest: the highest such level.
     """
 
@@ -55,20 +53,11 @@ class Prior:
         return any(bool((part > 0).any()) for part in parts)
 
     def count_log_odds(self, graph: Structure) -> float:
-        """Count the log odds of a graph by what is known.
+        """Count the log odds of a graph.
 
-        Each pair that a graph joins counts with its log odds. An input counts half of the log odds
-        of the partner on one of its latents that it most likely shares one with; two that are
-        said to be apart count theirs in full where they share one. The same holds for outputs.
-
-        Example:
-            >>> from rinn.structure.records import make_structure
-            >>> edges = np.zeros((2, 2), bool)
-            >>> edges[0, 1] = True
-            >>> prior = make_prior(1, 1)
-            >>> prior.odds[0, 0] = 2.0
-            >>> prior.count_log_odds(make_structure(edges, 1, 1))
-            2.0
+        Each pair that a graph joins counts. An input counts half of the log odds of its likeliest
+        partner on a common latent; two that are said to be apart count theirs in full; so do
+        outputs.
         """
         inputs = len(self.odds)  # products of inputs come after them
         joined = graph.reach[:inputs, graph.first_output :]
@@ -120,12 +109,7 @@ class Prior:
 
 
 def make_prior(inputs: int, outputs: int) -> Prior:
-    """Make a prior that says nothing, to be filled in.
-
-    Example:
-        >>> make_prior(3, 2).is_empty
-        True
-    """
+    """Make a prior that says nothing, to be filled in."""
     return Prior(
         odds=np.zeros((inputs, outputs)),
         order=np.zeros((inputs, outputs), int),

@@ -10,27 +10,22 @@ import networkx as nx
 import numpy as np
 
 from rinn.errors import count, quote
-from rinn.structure.consensus import Reading, read_resamples
-from rinn.structure.constants import MIN_OVERLAP
+from rinn.structure.consensus import learn_graph
+from rinn.structure.constants import AGAINST, MIN_OVERLAP, MUST
 from rinn.structure.effects import Effects
-from rinn.structure.prior import MUST, Prior
-from rinn.structure.records import GraphSettings
-from rinn.structure.search import find_penalty
-from rinn.structure.vote import LatentGraph
+from rinn.structure.prior.log_odds import Prior
+from rinn.structure.records import DATA, FORCED, PRIOR, GraphSettings, LatentGraph
+from rinn.structure.score import find_penalty
 
-AGAINST = 3.0  # log odds: the data speak clearly against what was said
 MAX_LISTED = 200
-
-DATA, PRIOR, STATED = "data", "prior", "stated"  # what an edge owes its place to
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A pair of which the data say the opposite of what is known.
+    """A pair of which the data say the opposite of the prior.
 
-    `says` is must, mustnot, likely or unlikely; `evidence` are the log odds that the input reaches
-    the output, by its own effect in the data alone; `without` is the share of resamples that joined
-    the two without prior knowledge, and `drawn` whether the graph does now.
+    `says` is must, mustnot, likely or unlikely; `evidence` are the log odds of the pair by its own
+    effect, `without` is its frequency without the prior.
     """
 
     input: str
@@ -38,7 +33,7 @@ class Contradiction:
     says: str
     evidence: float
     without: float
-    drawn: bool
+    reported: bool
 
     def to_json(self) -> dict[str, Any]:
         """The record by name, ready for `json.dumps`."""
@@ -50,29 +45,28 @@ class Influence:
     """What prior knowledge did to a graph.
 
     Attributes:
-        edges: how many drawn edges there are in all.
-        owed: drawn edges that the graph without the prior does not have.
-        stated: pairs that must be joined and that no latent found often enough joins: they have an
-            edge of their own, from input to output.
-        gained: pairs of input and output that are joined with the prior alone.
-        lost: pairs that are joined without it alone.
-        silenced: inputs that have an edge without it alone.
+        edges: the number of reported edges.
+        prior_driven: reported edges that the graph without the prior does not have.
+        forced: pairs that must be joined and that no reported latent joins: direct edges.
+        gained: pairs of input and output that are joined only with the prior.
+        lost: pairs that are joined only without it.
+        dropped_inputs: inputs that have an edge only without it.
         contradictions: the clearest first.
         without: the graph without it.
     """
 
     edges: int
-    owed: tuple[tuple[str, str], ...]
-    stated: tuple[tuple[str, str], ...]
+    prior_driven: tuple[tuple[str, str], ...]
+    forced: tuple[tuple[str, str], ...]
     gained: tuple[tuple[str, str], ...]
     lost: tuple[tuple[str, str], ...]
-    silenced: tuple[str, ...]
+    dropped_inputs: tuple[str, ...]
     contradictions: tuple[Contradiction, ...]
     without: LatentGraph
 
     def to_json(self) -> dict[str, Any]:
         """The record without the other graph, ready for `json.dumps`; long lists are cut."""
-        pairs = {name: getattr(self, name) for name in ("owed", "stated", "gained", "lost")}
+        pairs = {name: getattr(self, name) for name in ("prior_driven", "forced", "gained", "lost")}
         listed = {name: [list(pair) for pair in some[:MAX_LISTED]] for name, some in pairs.items()}
         against = [one.to_json() for one in self.contradictions[:MAX_LISTED]]
         counts = {name: len(some) for name, some in pairs.items()}
@@ -81,21 +75,21 @@ class Influence:
             "sentence": self.sentence,
             "counts": counts,
             **listed,
-            "silenced": list(self.silenced[:MAX_LISTED]),
+            "dropped_inputs": list(self.dropped_inputs[:MAX_LISTED]),
             "contradictions": against,
         }
 
     @property
     def sentence(self) -> str:
         """What it did, in one or two sentences."""
-        owed = "none owes" if not self.owed else f"{len(self.owed)} owe"
-        owed = "one owes" if len(self.owed) == 1 else owed
-        words = f"Of {count(self.edges, 'edge')} {owed} their place to prior knowledge"
-        words = words.replace("owes their", "owes its")
-        if self.stated:
-            drawn = "one is" if len(self.stated) == 1 else f"{len(self.stated)} are"
-            words += f", and {drawn} drawn only because the prior says so"
-        words += (
+        owe = f"{len(self.prior_driven) or 'none'} owe their"
+        if len(self.prior_driven) == 1:
+            owe = "one owes its"
+        text = f"Of {count(self.edges, 'edge')} {owe} place to prior knowledge"
+        if self.forced:
+            are = "one is" if len(self.forced) == 1 else f"{len(self.forced)} are"
+            text += f", and {are} reported only because the prior says so"
+        text += (
             f"; it joined {count(len(self.gained), 'pair')} of input and output and parted "
             f"{len(self.lost) or 'none'}."
         )
@@ -105,14 +99,14 @@ class Influence:
             go = "One firm statement goes against the data:"
             if len(clear) > 1:
                 go = f"{len(clear)} firm statements go against the data, such as"
-            words += (
+            text += (
                 f" {go} {worst.says} of {quote(worst.input)} and {quote(worst.output)} (evidence "
                 f"{worst.evidence:+.1f} log odds); see prior.json."
             )
-        return words
+        return text
 
 
-def learn_informed(
+def learn_with_prior(
     effects: Effects,
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -122,55 +116,57 @@ def learn_informed(
     settings: GraphSettings | None = None,
 ) -> tuple[LatentGraph, Influence]:
     """Learn a graph with and without prior knowledge, and say what owes its place to it."""
-    found = read_resamples(effects, inputs, outputs, seed, prior, settings)
-    without = read_resamples(effects, inputs, outputs, seed, None, settings)
+    found, without = (
+        learn_graph(effects, inputs, outputs, seed=seed, prior=one, settings=settings)
+        for one in (prior, None)
+    )
     _mark_origins(found, without)
-    stated = _draw_stated(found, without, inputs, outputs, prior)
-    now, before = (_list_pairs(one.latent.graph, inputs, outputs) for one in (found, without))
+    forced = _add_forced(found, without, inputs, outputs, prior)
+    now, before = (_list_pairs(one.graph, inputs, outputs) for one in (found, without))
     own = _find_evidence(effects)
-    graph, plain = found.latent.graph, without.latent.graph
+    graph, plain = found.graph, without.graph
     lone = [n for n in inputs if plain.out_degree(n) and not graph.out_degree(n)]
-    owed = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
+    prior_driven = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
     influence = Influence(
         edges=graph.number_of_edges(),
-        owed=tuple(sorted(owed)),
-        stated=tuple(stated),
+        prior_driven=tuple(sorted(prior_driven)),
+        forced=tuple(forced),
         gained=tuple(sorted(now - before)),
         lost=tuple(sorted(before - now)),
-        silenced=tuple(lone),
+        dropped_inputs=tuple(lone),
         contradictions=tuple(_find_contradictions(own, prior, inputs, outputs, without, now)),
-        without=without.latent,
+        without=without,
     )
-    return found.latent, influence
+    return found, influence
 
 
-def _mark_origins(found: Reading, without: Reading) -> None:
+def _mark_origins(found: LatentGraph, without: LatentGraph) -> None:
     """Say of every edge whether the graph without prior knowledge has it too, and how often."""
-    twin = _match_names(found, without)
-    drawn = without.latent.graph
-    below = {node: nx.descendants(drawn, node) for node in drawn}
-    for graph in (found.latent.graph, found.latent.doubtful):
+    match = _match_names(found, without)
+    reported = without.graph
+    below = {node: nx.descendants(reported, node) for node in reported}
+    for graph in (found.graph, found.candidates):
         for source, target, values in graph.edges(data=True):
-            ends = _find_twin(source, graph, twin), _find_twin(target, graph, twin)
+            ends = _match_node(source, graph, match), _match_node(target, graph, match)
             share = without.paths.get(ends, 0.0)
-            is_drawn = found.latent.graph.has_edge(source, target)
-            too = ends[1] in below.get(ends[0], ()) if is_drawn else share > 0
+            is_reported = found.graph.has_edge(source, target)
+            too = ends[1] in below.get(ends[0], ()) if is_reported else share > 0
             values["frequency_without"] = share
             values["origin"] = DATA if too else PRIOR
 
 
-def _match_names(found: Reading, without: Reading) -> dict[str, str]:
+def _match_names(found: LatentGraph, without: LatentGraph) -> dict[str, str]:
     """The latent without prior knowledge that reaches most of the same outputs, if half of them."""
     pairs = sorted(
-        (-len(one & other) / len(one | other), name, twin)
+        (-len(one & other) / len(one | other), name, same)
         for name, one in found.outputs.items()
-        for twin, other in without.outputs.items()
+        for same, other in without.outputs.items()
         if len(one & other) >= MIN_OVERLAP * len(one | other)
     )
     match: dict[str, str] = {}
-    for _, name, twin in pairs:
-        if name not in match and twin not in match.values():
-            match[name] = twin
+    for _, name, same in pairs:
+        if name not in match and same not in match.values():
+            match[name] = same
     return match
 
 
@@ -179,19 +175,19 @@ def _find_evidence(effects: Effects) -> np.ndarray:
     return np.clip((effects.z**2 - find_penalty(effects.moments)) / 2, -MUST, MUST)
 
 
-def _find_twin(node: str, graph: nx.DiGraph, twin: dict[str, str]) -> str:
-    return twin.get(node, "") if graph.nodes[node]["role"] == "latent" else node
+def _match_node(node: str, graph: nx.DiGraph, match: dict[str, str]) -> str:
+    return match.get(node, "") if graph.nodes[node]["role"] == "latent" else node
 
 
-def _draw_stated(
-    found: Reading,
-    without: Reading,
+def _add_forced(
+    found: LatentGraph,
+    without: LatentGraph,
     inputs: Sequence[str],
     outputs: Sequence[str],
     prior: Prior,
 ) -> list[tuple[str, str]]:
-    """Draw the pairs that must be joined and are not, as edges of their own."""
-    graph = found.latent.graph
+    """Add direct edges for the pairs that must be joined and are not."""
+    graph = found.graph
     joined = _list_pairs(graph, inputs, outputs)
     pairs = [(inputs[i], outputs[o]) for i, o in np.argwhere(prior.order > 0)]
     missing = [pair for pair in pairs if pair not in joined]
@@ -199,10 +195,10 @@ def _draw_stated(
         about = {
             "frequency": found.paths.get(pair, 0.0),
             "frequency_without": without.paths.get(pair, 0.0),
-            "origin": STATED,
+            "origin": FORCED,
         }
         graph.add_edge(*pair, **about)
-        found.latent.doubtful.add_edge(*pair, **about)
+        found.candidates.add_edge(*pair, **about)
     return missing
 
 
@@ -218,19 +214,19 @@ def _find_contradictions(
     prior: Prior,
     inputs: Sequence[str],
     outputs: Sequence[str],
-    without: Reading,
+    without: LatentGraph,
     joined: set[tuple[str, str]],
 ) -> list[Contradiction]:
     """Pairs of which the data clearly say the opposite, firm statements and clear ones first."""
     said = np.where(prior.order != 0, prior.order, np.sign(prior.odds))
     places = [(int(i), int(o)) for i, o in np.argwhere(said * evidence <= -AGAINST)]
     places.sort(key=lambda p: (prior.order[p] == 0, -abs(evidence[p]), p))
-    words = {(1, True): "must", (-1, True): "mustnot", (1, False): "likely"}
+    labels = {(1, True): "must", (-1, True): "mustnot", (1, False): "likely"}
     return [
         Contradiction(
             inputs[i],
             outputs[o],
-            words.get((int(said[i, o]), bool(prior.order[i, o])), "unlikely"),
+            labels.get((int(said[i, o]), bool(prior.order[i, o])), "unlikely"),
             round(float(evidence[i, o]), 3),
             without.paths.get((inputs[i], outputs[o]), 0.0),
             (inputs[i], outputs[o]) in joined,

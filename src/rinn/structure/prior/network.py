@@ -61,20 +61,11 @@ class Network:
 
 
 def load_sif(path: str | os.PathLike[str]) -> Network:
-    r"""Read a network, line by line, plain or gzip.
+    """Read a network, line by line, plain or gzip.
 
-    A line is a name, a relation, and one or more names that the first is joined to; or a name
-    alone. Fields are separated by tabs where the line has any, else by spaces. In the extended
-    form, whose first line begins with PARTICIPANT_A, the third column is the only other name, and
-    what follows an empty line is a table of the names and is passed over.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "net.sif"
-        >>> _ = path.write_text("TP53 activates CDKN1A MDM2\nEGFR\n")
-        >>> network = load_sif(path)
-        >>> network.names, network.targets.tolist()
-        (('TP53', 'CDKN1A', 'MDM2', 'EGFR'), [1, 2])
+    A line is a name, a relation, and the names that the first is joined to; or a name alone. Fields
+    are separated by tabs where the line has any, else by spaces. In the extended form
+    (PARTICIPANT_A) the third column is the only other name; a table after an empty line is skipped.
     """
     lines = Lines(path, "--network")
     place: dict[str, int] = {}

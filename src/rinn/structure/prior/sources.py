@@ -10,12 +10,12 @@ from pathlib import Path
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, check_integer, check_number
 from rinn.data.genesets import load_gmt
 from rinn.errors import InputError
-from rinn.structure.knowledge.network import Network, load_sif
-from rinn.structure.knowledge.statements import MAX_WEIGHT, Statement, load_statements
+from rinn.structure.prior.network import Network, load_sif
+from rinn.structure.prior.statements import MAX_WEIGHT, Statement, load_statements
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class PriorKnowledge:
     """Prior knowledge before it is brought to the columns of data (see `resolve`).
 
     Attributes:
@@ -49,7 +49,7 @@ class Knowledge:
             check_number(name, weight, maximum=MAX_WEIGHT, above=True, example=1)
 
 
-def load_knowledge(
+def load_prior(
     prior: str | os.PathLike[str] | None = None,
     *,
     gene_sets: str | os.PathLike[str] | None = None,
@@ -59,18 +59,18 @@ def load_knowledge(
     network_weight: float = PRIOR_WEIGHT,
     is_directed: bool = False,
     is_mask: bool = False,
-) -> Knowledge | None:
+) -> PriorKnowledge | None:
     r"""Read prior knowledge from the files that a user has.
 
     Args:
         prior: statements; see `load_statements`.
         gene_sets: a GMT file; see `rinn.load_gmt`.
-        set_weight: see `Knowledge`.
+        set_weight: see `PriorKnowledge`.
         network: a SIF file; see `load_sif`.
-        steps: see `Knowledge`.
-        network_weight: see `Knowledge`.
-        is_directed: see `Knowledge`.
-        is_mask: see `Knowledge`.
+        steps: see `PriorKnowledge`.
+        network_weight: see `PriorKnowledge`.
+        is_directed: see `PriorKnowledge`.
+        is_mask: see `PriorKnowledge`.
 
     Returns:
         The knowledge, or None where there is no file.
@@ -82,7 +82,7 @@ def load_knowledge(
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "prior.csv"
         >>> _ = path.write_text("statement,first,second\nmust,x0,y1\n")
-        >>> len(load_knowledge(path).statements)
+        >>> len(load_prior(path).statements)
         1
     """
     files = {"prior": prior, "gene_sets": gene_sets, "network": network}
@@ -94,11 +94,11 @@ def load_knowledge(
         "is_directed": is_directed,
         "is_mask": is_mask,
     }
-    plain = Knowledge(**options, files=given)  # type: ignore[arg-type]
-    _check_needed(plain, given)
+    empty = PriorKnowledge(**options, files=given)  # type: ignore[arg-type]
+    _check_needed(empty, given)
     if not given:
         return None
-    return Knowledge(
+    return PriorKnowledge(
         statements=() if prior is None else load_statements(prior),
         sets={} if gene_sets is None else load_gmt(gene_sets).sets,
         network=None if network is None else load_sif(network),
@@ -107,9 +107,9 @@ def load_knowledge(
     )
 
 
-def _check_needed(knowledge: Knowledge, given: Mapping[str, str]) -> None:
+def _check_needed(given_prior: PriorKnowledge, given: Mapping[str, str]) -> None:
     """Refuse an option that has nothing to act on."""
-    usual = Knowledge()
+    usual = PriorKnowledge()
     needs = {
         "gene_sets": {"--set-weight": "set_weight"},
         "network": {
@@ -121,7 +121,7 @@ def _check_needed(knowledge: Knowledge, given: Mapping[str, str]) -> None:
     }
     for file, options in needs.items():
         for word, name in options.items():
-            if file not in given and getattr(knowledge, name) != getattr(usual, name):
+            if file not in given and getattr(given_prior, name) != getattr(usual, name):
                 file_word = "--" + file.replace("_", "-")
                 raise InputError(
                     f"{word} must come with {file_word} FILE, but there is none; name the file, or "

@@ -22,37 +22,17 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
+from rinn.data.least_squares import regress
 from rinn.errors import quote, quote_some
-from rinn.structure.constants import SAMPLES_PER_INPUT
+from rinn.structure import constants as c
 from rinn.structure.effects import Effects
 from rinn.structure.regression import Sample
-
-VANISHES = 0.01  # p-value above which effects may be 0
-CLEAR = 1e-6  # and below which they are not
-MIN_FREE = 10  # samples beyond the regressors
 
 
 def find_output_causes(
     graph: nx.DiGraph, effects: Effects, inputs: Sequence[str], outputs: Sequence[str]
 ) -> tuple[str, ...]:
-    """Name latents that may be one of their own outputs.
-
-    Example:
-        >>> from rinn.data.problem import make_problem
-        >>> from rinn.data.records import Data
-        >>> from rinn.structure.effects import estimate_effects
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.normal(size=(1000, 2))
-        >>> cause = x.sum(axis=1, keepdims=True) + rng.normal(size=(1000, 1))
-        >>> y = np.concatenate([cause, cause + rng.normal(size=(1000, 2))], axis=1)
-        >>> effects = estimate_effects(make_problem(Data(x, y, ("a", "b"), ("u", "v", "w"))))
-        >>> graph = nx.DiGraph([("a", "L1"), ("b", "L1"), *(("L1", name) for name in "uvw")])
-        >>> roles = dict.fromkeys("ab", "input") | dict.fromkeys("uvw", "output") | {"L1": "latent"}
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> find_output_causes(graph, effects, ("a", "b"), ("u", "v", "w"))
-        ("Outputs that may cause outputs: given 'u', the inputs of L1 have no effect on 'v', 'w' \
-any more; L1 may be 'u' itself.",)
-    """
+    """Name latents that may be one of their own outputs."""
     found = []
     for latent, role in graph.nodes(data="role"):
         children = [o for o, name in enumerate(outputs) if graph.has_edge(latent, name)]
@@ -78,18 +58,20 @@ def _find_cause(sample: Sample, own: set[int], children: Sequence[int]) -> int |
         return None
     test = regression.make_test(find_columns(sample, own))
     everything = range(len(children))
-    best, cause = VANISHES, None
+    best, cause = c.VANISHES, None
     for child in everything:
         others = [o for o in everything if o != child]
         p = test.find_p(others, [child])
-        if p > best and max(test.find_p(others, []), test.find_p([child], others)) < CLEAR:
+        if p > best and max(test.find_p(others, []), test.find_p([child], others)) < c.CLEAR_P:
             best, cause = p, children[child]
     return cause
 
 
 def find_columns(sample: Sample, inputs: Collection[int]) -> list[int]:
     """The columns of some inputs, and of their products with any."""
-    return [c for c, owners in enumerate(sample.owners) if not set(inputs).isdisjoint(owners)]
+    return [
+        column for column, owners in enumerate(sample.owners) if not set(inputs).isdisjoint(owners)
+    ]
 
 
 def regress_outputs(
@@ -103,12 +85,10 @@ def regress_outputs(
         x, y, weight = x[rows], y[rows], weight[rows]
     count = float(weight.sum())
     free = count - x.shape[1] - sample.covariates - 1
-    if count < SAMPLES_PER_INPUT * x.shape[1] or free < MIN_FREE + len(outputs):
+    if count < c.SAMPLES_PER_INPUT * x.shape[1] or free < c.MIN_FREE + len(outputs):
         return None
     x, y = x - weight @ x / count, y - weight @ y / count
-    weighted = x.T * weight
-    inverse = np.linalg.pinv(weighted @ x, rcond=1e-9, hermitian=True)
-    slopes = inverse @ (weighted @ y)
+    slopes, inverse = regress(x, y, weight)
     left = y - x @ slopes
     within = (left.T * weight) @ left
     within += 1e-9 * np.diag(weight @ y**2)  # an output may follow from others exactly

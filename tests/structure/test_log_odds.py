@@ -13,8 +13,9 @@ from linear_graphs import (
     find_exact_moments,
     make_sample,
 )
+from rinn.structure.constants import MUST, NEVER
 from rinn.structure.moves import remove_unreached
-from rinn.structure.prior import MUST, NEVER, make_prior
+from rinn.structure.prior.log_odds import make_prior
 from rinn.structure.records import GraphSettings, Moments
 from rinn.structure.regression import estimate_moments
 from rinn.structure.search import find_structure

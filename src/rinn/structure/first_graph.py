@@ -14,12 +14,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from rinn.structure.constants import MIN_ROW_COSINE
+from rinn.structure import constants as c
 from rinn.structure.records import Moments, Structure, make_structure
-from rinn.structure.score import find_loadings
-
-CLEAR = 3.0  # standard errors: outputs that count when the edges of a group are estimated
-MIN_INSIDE = 0.6  # share of a latent's outputs that lie below another that may act on it
 
 Row = Float[np.ndarray, " output"]
 
@@ -58,7 +54,7 @@ def _group_inputs(moments: Moments, penalty: float) -> tuple[list[list[int]], li
     back = np.linalg.inv(root)
 
     def count_outputs(row: Row) -> int:
-        return max(1, int((np.abs(row @ back) > CLEAR * noise).sum()))
+        return max(1, int((np.abs(row @ back) > c.CLEAR_OUTPUT * noise).sum()))
 
     least = outputs + 2 * penalty + 2 * np.sqrt(2 * outputs)
     clear = np.flatnonzero((rows**2).sum(axis=1) > least)
@@ -73,7 +69,7 @@ def _group_inputs(moments: Moments, penalty: float) -> tuple[list[list[int]], li
         misfit = (total - np.sqrt(np.maximum(total**2 - 4 * gap, 0.0))) / 2
         saved = penalty * np.minimum.outer(sizes, sizes)
         cosine = np.abs(inner) / np.sqrt(own[:, None] * own)
-        good = (saved > misfit - (outputs - 1)) & (cosine > MIN_ROW_COSINE)
+        good = (saved > misfit - (outputs - 1)) & (cosine > c.MIN_ROW_COSINE)
         np.fill_diagonal(good, False)
         if not good.any():
             break
@@ -101,7 +97,7 @@ def _find_children(
         g: other
         for g, other in below.items()
         if np.count_nonzero(other) > 1
-        and np.isin(np.flatnonzero(other), direct).mean() > MIN_INSIDE
+        and np.isin(np.flatnonzero(other), direct).mean() > c.MIN_INSIDE
     }
     while left:
         trials = {
@@ -121,9 +117,8 @@ def _eliminate(
 ) -> tuple[float, list[int]]:
     """Explain a row by other rows, and by outputs of its own as long as these pay for an edge.
 
-    Outputs that only the other rows explain are taken one by one, the cheapest first. What is left
-    of the residual covariance and of the rows given those taken so far is kept (sweep operator), so
-    that the chi-square with any further output is an update of rank one.
+    Outputs that the other rows explain are taken one by one, the cheapest first; what is left
+    given those (sweep operator) makes the chi-square with a further output a rank-one update.
     """
     table = np.array(others).reshape(len(others), len(row))
     kept, misfit = np.ones(len(row), bool), 0.0
@@ -175,13 +170,13 @@ def set_start(graph: Structure, moments: Moments) -> Structure:
     for k, node in enumerate(graph.latent_nodes):
         _explain(weights, graph, node, loadings[k], loadings)
     placed = replace(graph, weights=weights)
-    loadings = find_loadings(placed)
+    loadings = placed.loadings
     for i in range(inputs):
         _explain(weights, graph, i, moments.effects[i], loadings)
-    noise = np.full(graph.latents + graph.outputs, 0.3)
+    noise = np.full(graph.latents + graph.outputs, c.NEW_NOISE)
     noise[: graph.latents] *= np.diag(moments.residual).mean()
     noise[: graph.latents] /= np.maximum((loadings**2).sum(axis=1), 1e-3)
-    noise[graph.latents :] = 0.7 * np.diag(moments.residual)
+    noise[graph.latents :] = c.OUTPUT_NOISE * np.diag(moments.residual)
     return replace(graph, weights=weights, noise=noise)
 
 

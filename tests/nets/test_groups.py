@@ -5,19 +5,20 @@ import pytest
 from networks import make_trials, small_data, small_problem
 from rinn.config import EvolutionSettings, NetSettings, Trial
 from rinn.data.problem import make_problem
-from rinn.nets import cohorts
+from rinn.nets import groups
 from rinn.nets.activations import ACTIVATIONS
-from rinn.nets.cohorts import Trainer, plan_cohorts
+from rinn.nets.groups import plan_groups
 from rinn.nets.redundant import run_net
+from rinn.nets.trainer import Trainer
 
 
 def train(problem, trials, platform="cpu", seed=0):
-    """Train trials cohort by cohort, on the CPU, in the layout of a platform."""
+    """Train trials group by group, on the CPU, in the layout of a platform."""
     nets = []
-    for cohort in plan_cohorts(trials, problem, platform):
-        trainer = Trainer(cohort, problem, seed, jax.devices("cpu")[0])
+    for group in plan_groups(trials, problem, platform):
+        trainer = Trainer(group, problem, seed, jax.devices("cpu")[0])
         batch = trainer.start()
-        while (batch.slots >= 0).any():
+        while (batch.members >= 0).any():
             batch, new = trainer.advance(batch)
             nets += new
     return sorted(nets, key=lambda net: net.trial.number)
@@ -43,8 +44,8 @@ def test_batched_equals_one_at_a_time(binary):
 
 
 @pytest.mark.parametrize("kind", ["redundant", pytest.param("plain", marks=pytest.mark.slow)])
-def test_padding_and_shared_ticks_change_nothing(kind):
-    """The GPU's one wide cohort and the CPU's cohorts of one shape train the same networks."""
+def test_padding_and_shared_micro_batches_change_nothing(kind):
+    """The GPU's one padded group and the CPU's groups of one shape train the same networks."""
     problem, trials = small_problem(), make_trials(settings=6, kind=kind)
     assert_same(train(problem, trials, "gpu"), train(problem, trials, "cpu"), rtol=1e-4, atol=1e-5)
 
@@ -62,12 +63,12 @@ def test_company_on_a_cpu_changes_not_a_bit():
 def test_plan_keeps_every_trial_once():
     problem, trials = small_problem(), make_trials(settings=40)
     for platform in ("cpu", "gpu"):
-        plan = plan_cohorts(trials, problem, platform)
-        numbers = sorted(trial.number for cohort in plan for trial in cohort.trials)
+        plan = plan_groups(trials, problem, platform)
+        numbers = sorted(trial.number for group in plan for trial in group.trials)
         assert numbers == [trial.number for trial in trials]
-        assert [cohort.number for cohort in plan] == list(range(len(plan)))
-    assert len(plan_cohorts(trials, problem, "gpu")) == 1
-    assert not any(cohort.program.padded for cohort in plan_cohorts(trials, problem, "cpu"))
+        assert [group.number for group in plan] == list(range(len(plan)))
+    assert len(plan_groups(trials, problem, "gpu")) == 1
+    assert not any(group.spec.padded for group in plan_groups(trials, problem, "cpu"))
 
 
 def test_odd_batch_sizes_have_their_own_cohort_on_a_gpu():
@@ -76,28 +77,28 @@ def test_odd_batch_sizes_have_their_own_cohort_on_a_gpu():
         Trial(i, i, 0, NetSettings(width=3, layers=2, batch_size=size))
         for i, size in enumerate((16, 32, 48))
     ]
-    plan = plan_cohorts(trials, problem, "gpu")
-    assert [(len(cohort.trials), cohort.program.tick) for cohort in plan] == [(2, 16), (1, 48)]
+    plan = plan_groups(trials, problem, "gpu")
+    assert [(len(group.trials), group.spec.micro_batch) for group in plan] == [(2, 16), (1, 48)]
 
 
 def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
     widths = (8, 10, 16, 20, 30, 50)
     trials = [Trial(i, i, 0, NetSettings(width=width)) for i, width in enumerate(widths)]
-    wide = plan_cohorts(trials, small_problem(inputs=600), "gpu")
-    assert [[t.net.width for t in c.trials] for c in wide] == [[8, 10], [16, 20, 30], [50]]
-    assert len(plan_cohorts(trials, small_problem(), "gpu")) == 1
+    fused_inputs = plan_groups(trials, small_problem(inputs=600), "gpu")
+    assert [[t.net.width for t in c.trials] for c in fused_inputs] == [[8, 10], [16, 20, 30], [50]]
+    assert len(plan_groups(trials, small_problem(), "gpu")) == 1
 
 
 def test_a_trial_of_another_engine():
     trial = Trial(3, 3, 0, EvolutionSettings())
     with pytest.raises(TypeError, match="trial 3 is none for gradient descent"):
-        plan_cohorts([trial], small_problem(), "cpu")
+        plan_groups([trial], small_problem(), "cpu")
 
 
 def test_batch_larger_than_the_training_set_is_all_of_it():
     problem = small_problem(samples=60)
-    (cohort,) = plan_cohorts(make_trials(settings=1, batch_size=512)[:1], problem, "cpu")
-    assert cohort.program.tick == len(problem.splits[0].train)
+    (group,) = plan_groups(make_trials(settings=1, batch_size=512)[:1], problem, "cpu")
+    assert group.spec.micro_batch == len(problem.splits[0].train)
 
 
 def test_early_stopping_follows_the_rule():
@@ -126,12 +127,12 @@ def test_finished_networks_leave_the_batch():
         Trial(i, i, 0, NetSettings(width=3, layers=2, batch_size=32, epochs=20 if i < 12 else 60))
         for i in range(16)
     ]
-    (cohort,) = plan_cohorts(trials, problem, "cpu")
-    trainer = Trainer(cohort, problem, 0, jax.devices("cpu")[0])
+    (group,) = plan_groups(trials, problem, "cpu")
+    trainer = Trainer(group, problem, 0, jax.devices("cpu")[0])
     batch, finished = trainer.advance(trainer.start())
     assert len(finished) == 12
-    assert batch.slots.shape[1] < 8
-    assert sorted(batch.slots[batch.slots >= 0]) == [12, 13, 14, 15]
+    assert batch.members.shape[1] < 8
+    assert sorted(batch.members[batch.members >= 0]) == [12, 13, 14, 15]
 
 
 def test_huge_l1_leaves_no_weight():
@@ -157,7 +158,7 @@ def test_losses_are_those_of_the_validation_samples():
 def test_validation_in_portions_equals_validation_at_once(monkeypatch):
     problem, trials = small_problem(), make_trials(settings=1)
     whole = train(problem, trials)
-    monkeypatch.setattr(cohorts, "PORTION", 7)
+    monkeypatch.setattr(groups, "PORTION", 7)
     assert_same(whole, train(problem, trials), rtol=1e-4, atol=1e-6)
 
 
@@ -165,7 +166,7 @@ def test_validation_in_portions_equals_validation_at_once(monkeypatch):
 def test_length_of_a_segment_changes_nothing(monkeypatch, most):
     problem, trials = small_problem(), make_trials(settings=1, epochs=23)
     whole = train(problem, trials)
-    monkeypatch.setattr(cohorts, "SEGMENT_PRODUCTS", {"cpu": most})
+    monkeypatch.setattr(groups, "SEGMENT_PRODUCTS", {"cpu": most})
     assert_same(whole, train(problem, trials), rtol=1e-6, atol=1e-7)
 
 

@@ -51,19 +51,11 @@ class Statement:
 
 
 def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
-    r"""Read statements from .json, or from a table separated by commas, tabs or semicolons.
+    """Read statements from .json, or from a table separated by commas, tabs or semicolons.
 
-    The table begins with a line of column names: statement, first, second, and, if wanted, weight
-    and note. Empty lines and lines that begin with # are passed over. A JSON file holds a list of
-    objects with the same names, by itself or under "statements".
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "prior.csv"
-        >>> _ = path.write_text("statement,first,second,weight\nmust,TP53,CDKN1A,\n"
-        ...     "apart,TP53,EGFR,1.5\nlevel,MYC,at most 1,\n")
-        >>> [(s.kind, s.weight, s.highest) for s in load_statements(path)]
-        [('must', None, None), ('apart', 1.5, None), ('level', None, 1)]
+    The table has the columns statement, first, second and, optionally, weight and note; empty lines
+    and lines that begin with # are skipped. A JSON file has a list of such objects, by itself or
+    under "statements".
     """
     path = Path(path)
     is_json = path.name.lower().endswith((".json", ".json.gz"))

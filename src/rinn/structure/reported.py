@@ -1,0 +1,187 @@
+"""The reported graph with named nodes, and the candidates that resamples add to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+from scipy import stats
+
+from rinn.graphs.basics import name_latents
+from rinn.structure import constants as c
+from rinn.structure.alternatives import find_alternatives
+from rinn.structure.effects import Effects
+from rinn.structure.moves import set_edges
+from rinn.structure.records import GraphSettings, LatentGraph, Structure, make_structure
+from rinn.structure.regression import find_overdispersion
+from rinn.structure.score import Misfit, find_penalty
+
+# By whether effects, and covariance, pay for an edge.
+SUPPORT = {
+    (True, True): "both",
+    (True, False): "effects",
+    (False, True): "covariance",
+    (False, False): "neither",
+}
+
+Edge = tuple[str, str]
+Outputs = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """The graphs of all resamples, which of their latents are those of the graph, and how often."""
+
+    graphs: tuple[Structure, ...]
+    matches: tuple[dict[int, int], ...]
+    frequency: dict[int, float]
+
+
+def report_graph(
+    graph: Structure,
+    resamples: Resamples,
+    effects: Effects,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    settings: GraphSettings,
+) -> LatentGraph:
+    """Name the nodes, and count how often each edge was found."""
+    graph, order = _order_latents(graph)
+    names = name_latents(graph.latents, {*inputs, *outputs})
+    label = {node: names[new - graph.inputs] for node, new in order.items()}
+    others, labels = _name_others(resamples, {*inputs, *outputs, *names})
+    paths: Counter[Edge] = Counter()
+    direct: Counter[Edge] = Counter()
+    for number, (one, match) in enumerate(zip(resamples.graphs, resamples.matches, strict=True)):
+        nodes = [*inputs, *[""] * one.latents, *outputs]
+        for node in one.latent_nodes:
+            nodes[node] = label[match[node]] if node in match else labels.get((number, node), "")
+        paths.update(_list_pairs(one.reach & ~np.eye(len(nodes), dtype=bool), nodes))
+        direct.update(set(_list_pairs(one.edges, nodes)))
+    nodes = [*inputs, *names, *outputs]
+    total = max(len(resamples.graphs), 1)
+    frequency = {edge: count / total for edge, count in paths.items()}
+    if not resamples.graphs:
+        frequency = dict.fromkeys(_list_pairs(graph.reach, nodes), 1.0)
+    often = {label[node]: value for node, value in resamples.frequency.items()}
+    reported: nx.DiGraph = nx.DiGraph()
+    reported.add_nodes_from(inputs, role="input")
+    reported.add_nodes_from((name, {"role": "latent", "frequency": often[name]}) for name in names)
+    reported.add_nodes_from(outputs, role="output")
+    support = _find_support(graph, effects, settings)
+    moments = effects.moments.take(graph.inputs)
+    alternatives = find_alternatives(graph, moments, direct=settings.direct)
+    for u, v in zip(*np.nonzero(graph.edges), strict=True):
+        edge = nodes[u], nodes[v]
+        reported.add_edge(*edge, frequency=frequency.get(edge, 0.0), support=support[u, v])
+        if (u, v) in alternatives:
+            other = " -> ".join(nodes[end] for end in alternatives[u, v])
+            reported.edges[edge]["exchangeable"] = other
+    candidates: nx.DiGraph = nx.DiGraph(reported)
+    for name, (_, fraction) in others.items():
+        candidates.add_node(name, role="latent", frequency=fraction)
+    for edge in sorted(direct.keys() - set(reported.edges)):
+        if edge[0] in candidates and edge[1] in candidates:
+            # Not the frequency of paths, which a reported edge may be part of.
+            candidates.add_edge(*edge, frequency=direct[edge] / total)
+    below = {
+        name: frozenset(np.flatnonzero(row).tolist())
+        for name, row in zip(names, graph.latent_outputs, strict=True)
+    }
+    below |= {name: reached for name, (reached, _) in others.items()}
+    return LatentGraph(reported, candidates, test_fit(graph, effects), below, frequency)
+
+
+def _order_latents(graph: Structure) -> tuple[Structure, dict[int, int]]:
+    """Causes before effects, and latents with more outputs first; and the new index of each."""
+    below = graph.latent_outputs
+    inner = graph.reach[graph.inputs : graph.first_output, graph.inputs : graph.first_output]
+    order = sorted(
+        range(graph.latents),
+        key=lambda k: (
+            int(inner[:, k].sum()),
+            -int(below[k].sum()),
+            np.flatnonzero(below[k]).tolist(),
+        ),
+    )
+    nodes = [*range(graph.inputs), *(graph.inputs + k for k in order)]
+    nodes += range(graph.first_output, len(graph.edges))
+    part = np.ix_(nodes, nodes)
+    noise = graph.noise[[*order, *range(graph.latents, len(graph.noise))]]
+    moved = replace(graph, edges=graph.edges[part], weights=graph.weights[part], noise=noise)
+    return moved, {graph.inputs + k: graph.inputs + new for new, k in enumerate(order)}
+
+
+def _list_pairs(marks: np.ndarray, names: Sequence[str]) -> Iterator[Edge]:
+    """The marked pairs of nodes that have names."""
+    for u, v in zip(*np.nonzero(marks), strict=True):
+        if names[u] and names[v] and u != v:
+            yield names[u], names[v]
+
+
+def _name_others(
+    resamples: Resamples, taken: set[str]
+) -> tuple[dict[str, tuple[Outputs, float]], dict[tuple[int, int], str]]:
+    """Latents that only resamples have: their outputs and frequency, and which nodes they are."""
+    nodes: dict[Outputs, list[tuple[int, int]]] = {}
+    for number, (one, match) in enumerate(zip(resamples.graphs, resamples.matches, strict=True)):
+        for node, below in zip(one.latent_nodes, one.latent_outputs, strict=True):
+            if node not in match:
+                reached = frozenset(np.flatnonzero(below).tolist())
+                nodes.setdefault(reached, []).append((number, node))
+    total = max(len(resamples.graphs), 1)
+    often = {reached: len({number for number, _ in own}) for reached, own in nodes.items()}
+    kept = [reached for reached in nodes if often[reached] >= c.MIN_CANDIDATE * total]
+    kept.sort(key=lambda reached: (-often[reached], sorted(reached)))
+    kept = kept[: c.MAX_CANDIDATES]
+    names = name_latents(len(kept), taken | {name.replace("L", "U") for name in taken}, "U")
+    named = list(zip(names, kept, strict=True))
+    labels = {node: name for name, reached in named for node in nodes[reached]}
+    return {name: (reached, often[reached] / total) for name, reached in named}, labels
+
+
+def _find_support(
+    graph: Structure, effects: Effects, settings: GraphSettings
+) -> dict[tuple[int, int], str]:
+    """Whether effects, covariance or both pay for each edge."""
+    moments = effects.moments.take(graph.inputs)
+    penalty = find_penalty(moments)
+    alone = Misfit(moments, effects_only=True)
+    fitted = alone.fit(graph)[0]
+    losses = alone.linearise(fitted).find_losses()
+    misfit = Misfit(moments, effects_only=settings.effects_only)
+    fitted = misfit.fit(fitted, c.SUPPORT_STEPS)[0]
+    before = misfit.measure_covariance(fitted)
+    support = {}
+    for u, v, loss in zip(*np.nonzero(graph.edges), losses, strict=True):
+        rise = misfit.measure_covariance(set_edges(fitted, u, v, None)) - before
+        pays = bool(loss >= penalty), bool(misfit.covariance_weight * rise >= penalty)
+        support[int(u), int(v)] = SUPPORT[pays]
+    return support
+
+
+def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
+    """Test whether a graph explains the effects: chi-square, degrees of freedom, p-value."""
+    moments = effects.moments.take(graph.inputs)
+    misfit = Misfit(moments, effects_only=True)
+    value = misfit.fit(graph, c.SUPPORT_STEPS)[1]
+    free = moments.effects.size - int(graph.edges.sum()) + graph.latents
+    # Hotelling: the residual covariance is estimated as well.
+    freedom = max(moments.samples - graph.inputs - 1, 1.0)
+    scaled = value * max(freedom - graph.outputs - 1, 1.0) / freedom
+    scaled /= max(find_overdispersion(effects.sample, effects.moments, graph.inputs), 1e-12)
+    p = float(stats.chi2.sf(scaled, free)) if free > 0 else 1.0
+    return {"chi2": float(scaled), "df": int(max(free, 0)), "p": p}
+
+
+def from_graph(graph: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> Structure:
+    """A graph of named nodes as a structure."""
+    latents = [node for node, role in graph.nodes(data="role") if role == "latent"]
+    index = {name: at for at, name in enumerate([*inputs, *latents, *outputs])}
+    edges = np.zeros((len(index),) * 2, bool)
+    for source, target in graph.edges:
+        edges[index[source], index[target]] = True
+    return make_structure(edges, len(inputs), len(outputs))
