@@ -118,7 +118,7 @@ def test_an_order_that_no_search_follows_is_stated():
     assert list(found.graph.edges) == [("b", "y")]
     assert found.graph.edges["b", "y"]["origin"] == "forced"
     assert did.forced == (("b", "y"),)
-    assert "one is drawn only because the prior says so" in did.sentence
+    assert "one is reported only because the prior says so" in did.sentence
 
 
 def test_edges_that_the_prior_alone_shows_say_so():

@@ -82,9 +82,8 @@ class Influence:
     @property
     def sentence(self) -> str:
         """What it did, in one or two sentences."""
-        owe = f"{len(self.prior_driven) or 'none'} owe their"
-        if len(self.prior_driven) == 1:
-            owe = "one owes its"
+        few = {0: "none owes its", 1: "one owes its"}
+        owe = few.get(len(self.prior_driven), f"{len(self.prior_driven)} owe their")
         text = f"Of {count(self.edges, 'edge')} {owe} place to prior knowledge"
         if self.forced:
             are = "one is" if len(self.forced) == 1 else f"{len(self.forced)} are"
