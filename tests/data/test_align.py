@@ -96,7 +96,7 @@ def test_tables_that_could_both_be_turned_are_left_and_refused(tmp_path):
     with pytest.raises(InputError, match=r"in both tables, and give each sample a row of its own$"):
         load_data(*paths)
     x, y = make_frames(["a", "b", "c"], ["d", "e"])
-    with pytest.raises(InputError, match="alike in both tables, and give each sample a row of"):
+    with pytest.raises(InputError, match="way in both tables, and give each sample a row of"):
         load_data(*write_tables(tmp_path, x.T, y.T))
 
 
