@@ -43,7 +43,7 @@ def test_first_vial_then_first_barcode():
     assert rows == [2, 3]
     assert samples == ["TCGA-AB-0001-01"] * 3 + ["x"]
     assert entries[0].names == (names[0], names[1])
-    assert choose_aliquots(names, poor={2})[1] == [1, 3]
+    assert choose_aliquots(names, failed={2})[1] == [1, 3]
 
 
 @pytest.mark.parametrize(

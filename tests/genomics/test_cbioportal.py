@@ -16,7 +16,7 @@ def study(tmp_path):
 
 
 def test_profiles(study):
-    assert [(each.stable_id, each.word) for each in list_profiles(study)] == [
+    assert [(each.stable_id, each.name) for each in list_profiles(study)] == [
         ("gistic", "copy_number"),
         ("log2CNA", "log2_copy_number"),
         ("mutations", "mutations"),

@@ -22,7 +22,7 @@ def test_values(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
 @pytest.mark.parametrize("chunk", [1, 2, 100])
 def test_some_genes_in_small_chunks(tmp_path, monkeypatch, kind, chunk):
-    monkeypatch.setattr("rinn.genomics.readers.hdf._CHUNK", chunk)
+    monkeypatch.setattr("rinn.genomics.readers.h5ad._CHUNK", chunk)
     path = write_h5ad(tmp_path / "a.h5ad", kind=kind)
     reading = load_h5ad(path, genes=["TP53", "KLF1"], symbol_column="symbol")
     np.testing.assert_array_equal(reading.table.to_numpy(), CELLS[:, [0, 2]])
@@ -167,7 +167,7 @@ def test_unsound_sparse_matrix(tmp_path, function, kind):
 
 def test_too_large_a_table_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = write_h5ad(tmp_path / "a.h5ad")
-    monkeypatch.setattr("rinn.genomics.readers.hdf.MAX_CELLS", 5)
+    monkeypatch.setattr("rinn.genomics.readers.h5ad.MAX_CELLS", 5)
     with pytest.raises(InputError, match="at most 5 cells, but has 2 samples and 3 genes; name"):
         load_h5ad(path)
     assert load_h5ad(path, genes=["g2"]).table.shape == (2, 1)

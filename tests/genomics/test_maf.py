@@ -238,7 +238,7 @@ def test_row_that_is_too_short(tmp_path):
     path = write(tmp_path / "a.maf", maf_text(ROWS) + "TP53\t0\tSilent\n")
     reject(
         path,
-        f"MAF ({path}) must have 5 fields in each line, as its header has, but line 8 has 3; mend "
+        f"MAF ({path}) must have 5 fields in each line, as its header has, but line 8 has 3; correct "
         f"that line, or download the file again",
     )
 
@@ -249,7 +249,7 @@ def test_file_that_is_cut_within_a_row(tmp_path):
     reject(
         path,
         f"MAF ({path}) must have 6 fields in each line, as its header has, but line 7 has 5 and is "
-        f"the end of the file; mend that line, or download the file again",
+        f"the end of the file; correct that line, or download the file again",
     )
 
 
@@ -309,7 +309,7 @@ def test_table_that_would_not_fit_is_refused(tmp_path, monkeypatch):
 
 
 def test_many_words_are_counted_as_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("rinn.genomics.readers.mutations._MAX_WORDS", 2)
+    monkeypatch.setattr("rinn.genomics.readers.mutations._MAX_KEYS", 2)
     rows = [
         *ROWS,
         ("A", "Silent", "s1", "x"),

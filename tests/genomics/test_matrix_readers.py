@@ -101,19 +101,19 @@ def test_gct_of_counts_is_logged(tmp_path):
         (
             "2\t3\n",
             "2\t4\n",
-            "must have 6 names in its header, as line 2 promises, but line 3 has 5; export the "
+            "must have 6 names in its header, as line 2 says, but line 3 has 5; export the "
             "file again",
         ),
         (
             "2\t3\n",
             "9\t3\n",
-            "must have 9 genes, as line 2 promises, but has 2; download or export it again",
+            "must have 9 genes, as line 2 says, but has 2; download or export it again",
         ),
         (
             "\t2\t-3\n",
             "\t-3\n",
-            "must have 5 fields in each line, as its header has, but line 4 has 4; mend that line, "
-            "or export the file again",
+            "must have 5 fields in each line, as its header has, but line 4 has 4; correct that "
+            "line, or export the file again",
         ),
         (
             "1.5",
@@ -252,8 +252,8 @@ def test_xena_with_samples_in_rows(tmp_path):
         ),
         (
             "sample\ta\nTP53\n",
-            "must have 2 fields in each line, as its header has, but line 2 has 1; mend that line, "
-            "or export the file again",
+            "must have 2 fields in each line, as its header has, but line 2 has 1; correct that "
+            "line, or export the file again",
         ),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_line_with_a_hundred_thousand_columns_too_many(tmp_path):
         load_xena,
         path,
         f"Xena ({path}) must have 4 fields in each line, as its header has, but line 4 has 100001; "
-        f"mend that line, or export the file again",
+        f"correct that line, or export the file again",
     )
 
 

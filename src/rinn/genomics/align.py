@@ -1,10 +1,11 @@
-"""The same tumours in several tables: matched by sample, then by patient, one for each patient."""
+"""Match the tumours of several tables by sample, then by patient."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog, log_names
@@ -42,13 +43,13 @@ def match_tables(
 ) -> Matched:
     """Bring several tables to the same tumours in the same order.
 
-    Normals are left out. For each patient that every table has, the sample is taken that every
-    table has; of several the one with the lowest code (primary before metastasis). Where no sample
-    is in every table, each table gives its own first sample of that patient, and the match is
-    called one by patient. A table with patient ids only matches any sample.
+    Normals are left out. For each patient in every table, the sample in every table is taken; of
+    several the one with the lowest code (primary before metastasis). Where no sample is in every
+    table, the first sample of that patient in each table is taken, and the match is one by
+    patient. A table with patient ids only matches any sample.
 
     Args:
-        tables: readings, or tables with barcodes in their index, each with a name.
+        tables: `GeneTable`s, or tables with barcodes in their index, each with a name.
         one_per_patient: False keeps each sample that is in every table.
 
     Returns:
@@ -81,29 +82,22 @@ def match_tables(
         )
         raise InputError(
             f"tables must share patients, but none is in all of {', '.join(frames)} ({firsts}); "
-            f"write the sample ids alike"
+            f"write the sample ids in the same way"
         )
     picks: list[_Pick] = []
     others: list[str] = []
     for patient in shared:
-        found = _pick([group[patient] for group in groups.values()])
-        picks += found[:1] if one_per_patient else found
-        others += [pick.name for pick in found[1:]] if one_per_patient else []
+        tumours = _pick([group[patient] for group in groups.values()])
+        picks += tumours[:1] if one_per_patient else tumours
+        others += [pick.name for pick in tumours[1:]] if one_per_patient else []
     return _take(tables, frames, groups, picks, others)
 
 
-def split_normals(reading: GeneTable) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Part a table into tumours and normals, by the codes of its barcodes.
-
-    Example:
-        >>> table = pd.DataFrame({"TP53": [1.0, 2.0]}, index=["TCGA-02-0001-01", "TCGA-02-0001-11"])
-        >>> tumours, normals = split_normals(GeneTable(table, ReadLog("x", "table"), "expression"))
-        >>> len(tumours), list(normals.index)
-        (1, ['TCGA-02-0001-11'])
-    """
-    flags = [parse_barcode(str(name)).is_normal for name in reading.table.index]
-    is_normal = pd.Series(flags, index=reading.table.index, dtype=bool).to_numpy()
-    return reading.table.loc[~is_normal], reading.table.loc[is_normal]
+def split_normals(table: GeneTable) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split a table into tumours and normals, by the codes of its barcodes."""
+    frame = table.table
+    is_normal = np.array([parse_barcode(str(name)).is_normal for name in frame.index], bool)
+    return frame.loc[~is_normal], frame.loc[is_normal]
 
 
 def _group(frame: pd.DataFrame, name: str) -> dict[str, list[Barcode]]:

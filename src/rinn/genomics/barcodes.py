@@ -1,4 +1,4 @@
-"""Sample barcodes: what patient and what tissue they name, and which of several to keep."""
+"""Sample barcodes: their patient and tissue, and which of several to keep."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NORMAL_CODES = range(10, 15)
 
 @dataclass(frozen=True)
 class Barcode:
-    """What a barcode says.
+    """The parts of a barcode.
 
     `patient` is the first 12 characters of a TCGA barcode and `sample` the first 15. `code` is the
     kind of tissue (1 primary, 2 recurrent, 3 blood, 6 metastasis, 10 to 14 normal), None where the
-    barcode names a patient only. Ids of other projects are patient and sample at once.
+    barcode names a patient only. Ids of other projects are both patient and sample.
     """
 
     text: str
@@ -40,24 +40,21 @@ class Barcode:
 
     @property
     def is_patient(self) -> bool:
-        """Whether it says no more than who the patient is."""
+        """Whether it names a patient only."""
         return self.code is None
 
     @property
     def rank(self) -> tuple[int, str, str]:
-        """Which of a patient's samples to keep: the lowest is the first."""
+        """The sample to keep of a patient's is the one of lowest rank."""
         return (-1 if self.code is None else self.code, self.vial, self.text)
 
 
 def parse_barcode(text: str) -> Barcode:
     """Read a barcode; dots and underscores count as dashes, as R and other programs write them.
 
-    Example:
-        >>> barcode = parse_barcode("TCGA.AB.2988.03A.01D.0739.09")
-        >>> barcode.patient, barcode.sample, barcode.code
-        ('TCGA-AB-2988', 'TCGA-AB-2988-03', 3)
-        >>> parse_barcode("MB-0362").sample
-        'MB-0362'
+    >>> barcode = parse_barcode("TCGA.AB.2988.03A.01D.0739.09")
+    >>> barcode.patient, barcode.sample, barcode.code
+    ('TCGA-AB-2988', 'TCGA-AB-2988-03', 3)
     """
     text = text.strip().strip('"').strip()
     match = _TCGA.fullmatch(text)
@@ -71,21 +68,14 @@ def parse_barcode(text: str) -> Barcode:
 
 
 def choose_aliquots(
-    names: Sequence[str], poor: Collection[int] = ()
+    names: Sequence[str], failed: Collection[int] = ()
 ) -> tuple[list[str], list[int], list[LogEntry]]:
-    """Find one row for each sample: the first vial, then the first barcode in the alphabet.
-
-    Example:
-        >>> names = ["TCGA-AB-2988-03B-01D", "TCGA-AB-2988-03A-01D", "MB-0362"]
-        >>> samples, rows, entries = choose_aliquots(names)
-        >>> samples, rows
-        (['TCGA-AB-2988-03', 'TCGA-AB-2988-03', 'MB-0362'], [1, 2])
-    """
+    """The sample of each name, and one row for each sample: the first vial, then barcode."""
     barcodes = [parse_barcode(name) for name in names]
     best: dict[str, int] = {}
     for row, barcode in enumerate(barcodes):
         other = best.setdefault(barcode.sample, row)
-        if (row in poor, barcode.rank) < (other in poor, barcodes[other].rank):
+        if (row in failed, barcode.rank) < (other in failed, barcodes[other].rank):
             best[barcode.sample] = row
     rows = sorted(best.values())
     kept = set(rows)
@@ -95,13 +85,8 @@ def choose_aliquots(
     return [barcode.sample for barcode in barcodes], rows, entries
 
 
-def note_shortened(names: Sequence[str], samples: Sequence[str]) -> list[LogEntry]:
-    """Say how many barcodes are written in another way in the table.
-
-    Example:
-        >>> [entry.count for entry in note_shortened(["TCGA.02.0001", "a"], ["TCGA-02-0001", "a"])]
-        [1]
-    """
+def log_shortened(names: Sequence[str], samples: Sequence[str]) -> list[LogEntry]:
+    """Log how many barcodes are written in another way in the table."""
     changed = [
         f"{name} -> {sample}" for name, sample in zip(names, samples, strict=True) if name != sample
     ]
@@ -113,11 +98,7 @@ def load_samples(source: str | os.PathLike[str] | Iterable[str], label: str) -> 
     """Read a list of samples: from memory, or from a file.
 
     The file is a cBioPortal case list, a table (tabs or commas) with a column called sample,
-    barcode or the like, or has one sample in each line.
-
-    Example:
-        >>> load_samples(["TCGA-AB-2988-03A-01D", "TCGA-AB-2988-11A-01D", "MB-0362"], "sequenced")
-        ('TCGA-AB-2988-03', 'MB-0362')
+    barcode or the like, or has one sample in each line. Normal samples are left out.
     """
     if isinstance(source, str | os.PathLike):
         names = _read_samples(Lines(source, label))
@@ -136,7 +117,7 @@ def load_samples(source: str | os.PathLike[str] | Iterable[str], label: str) -> 
 
 
 def _read_samples(lines: Lines) -> list[str]:
-    """Take the samples from a case list, from the sample column of a table, or line by line."""
+    """The samples of a case list, of the sample column of a table, or of each line."""
     rows = [line for line in lines if line.strip() and not line.startswith("#")]
     for row in rows:
         key, _, value = row.partition(":")
@@ -146,10 +127,10 @@ def _read_samples(lines: Lines) -> list[str]:
         return []
     separator = "\t" if "\t" in rows[0] else ","
     header = [cell.strip().strip('"') for cell in rows[0].split(separator)]
-    named = [place for place, cell in enumerate(header) if cell and is_id_header(cell)]
-    sampled = [place for place in named if "patient" not in header[place].lower()]
-    place = (sampled or named or [0])[0]
+    named = [column for column, cell in enumerate(header) if cell and is_id_header(cell)]
+    sampled = [column for column in named if "patient" not in header[column].lower()]
+    column = (sampled or named or [0])[0]
     cells = [row.split(separator) for row in rows[bool(named) :]]
-    texts = [row[place] for row in cells if len(row) > place]
+    texts = [row[column] for row in cells if len(row) > column]
     # a sample sheet names the tumour and its normal in one cell
     return [name for text in texts for name in (text.split(", ") if "\t" in rows[0] else [text])]

@@ -1,4 +1,4 @@
-"""Gene symbols: mended where a program spoilt them, and written alike in each table."""
+"""Gene symbols: repaired where a program changed them, and written in one way in each table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rinn.data.log import LogEntry, log_names
-from rinn.data.text import Lines
+from rinn.data.text import MISSING, Lines
 from rinn.errors import InputError, find_repeated, quote_some
 
 _DATES = (
@@ -18,7 +18,7 @@ _DATES = (
 )
 _MONTHS = {"sep": "09", "mar": "03", "dec": "12"}
 _ENSEMBL = re.compile(r"(ENS[A-Z]*\d{11})\.\d+(?:_PAR_Y)?", re.IGNORECASE)
-_NOTHING = frozenset({"", "?", ".", "-", "---", "NA", "N/A", "NAN", "NULL", "NONE", "UNKNOWN"})
+_NO_SYMBOL = MISSING | {"?", ".", "-", "---", "unknown"}
 
 DATED = (
     {("09", day): f"SEPTIN{day}" for day in range(1, 15)}
@@ -43,7 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class SymbolRules:
-    """How gene symbols are cleaned, each step by itself."""
+    """Which steps of cleaning gene symbols are taken."""
 
     cut: bool = True
     upper: bool = True
@@ -57,27 +57,18 @@ AS_WRITTEN = SymbolRules(cut=False, upper=False, dates=False, aliases={})
 
 @dataclass(frozen=True)
 class Symbols:
-    """The symbols of a table's genes, and where each gene of the file went.
-
-    `targets` holds, for each name of the file, its place in `names`, or -1 where it is dropped.
-    """
+    """The symbols of a table's genes; `targets` has, for each name of the file, its index or -1."""
 
     names: tuple[str, ...]
     targets: tuple[int, ...]
     entries: tuple[LogEntry, ...]
 
-    @property
-    def has_merged(self) -> bool:
-        """Whether two names of the file became one symbol."""
-        return sum(target >= 0 for target in self.targets) > len(self.names)
-
 
 def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | None, str | None]:
-    """Clean one gene symbol.
+    """The clean symbol, or None where there is none, and the step that changed it.
 
-    Example:
-        >>> [clean_symbol(text) for text in ("TP53|7157", "1-Sep", "?|100130426", "MLL3", "EGFR")]
-        [('TP53', 'cut'), ('SEPTIN1', 'date'), (None, None), ('KMT2C', 'alias'), ('EGFR', None)]
+    >>> [clean_symbol(text) for text in ("TP53|7157", "1-Sep", "?|100130426", "MLL3", "EGFR")]
+    [('TP53', 'cut'), ('SEPTIN1', 'date'), (None, None), ('KMT2C', 'alias'), ('EGFR', None)]
     """
     rules = rules or SymbolRules()
     name = text.strip().strip('"').strip()
@@ -99,18 +90,17 @@ def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | Non
         name, step = name.upper(), step or "case"
     if name in rules.aliases:
         return rules.aliases[name], "alias"
-    return (None, None) if name.upper() in _NOTHING else (name, step)
+    return (None, None) if name.lower() in _NO_SYMBOL else (name, step)
 
 
 def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) -> Symbols:
     """Clean all gene symbols of a table, and find those that become one.
 
-    Example:
-        >>> symbols = clean_symbols(["SLC35E2|728661", "SLC35E2|9906", "?|1"], None, "mean")
-        >>> symbols.names, symbols.targets
-        (('SLC35E2',), (0, 0, -1))
+    >>> symbols = clean_symbols(["SLC35E2|728661", "SLC35E2|9906", "?|1"], None, "mean")
+    >>> symbols.names, symbols.targets
+    (('SLC35E2',), (0, 0, -1))
     """
-    places: dict[str, int] = {}
+    index: dict[str, int] = {}
     sources: dict[str, list[str]] = {}
     changes: dict[str, list[str]] = {}
     targets, nameless = [], []
@@ -122,7 +112,7 @@ def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) ->
             continue
         if step:
             changes.setdefault(step, []).append(f"{text} -> {name}")
-        targets.append(places.setdefault(name, len(places)))
+        targets.append(index.setdefault(name, len(index)))
         sources.setdefault(name, []).append(text)
     entries = log_names("dropped", "genes", "they have no symbol", nameless)
     for step in (step for step in _REASONS if step in changes):
@@ -133,19 +123,11 @@ def clean_symbols(texts: Sequence[str], rules: SymbolRules | None, rule: str) ->
     merged = [f"{name} ({len(rows)})" for name, rows in sources.items() if len(rows) > 1]
     reason = f"several rows have the same symbol: merged by the rule '{rule}'"
     entries += log_names("merged", "genes", reason, merged)
-    return Symbols(tuple(places), tuple(targets), tuple(entries))
+    return Symbols(tuple(index), tuple(targets), tuple(entries))
 
 
 def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Read a table of ids and symbols, such as a Xena probe map; for `SymbolRules(rename=...)`.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "probes.tsv"
-        >>> _ = path.write_text("id\tgene\nENSG00000141510.17\tTP53\n")
-        >>> load_gene_names(path)["ENSG00000141510"]
-        'TP53'
-    """
+    """Read a table of ids and symbols, such as a Xena probe map; for `SymbolRules(rename=...)`."""
     lines = Lines(path, "gene names")
     names: dict[str, str] = {}
     for line in lines:
@@ -165,14 +147,7 @@ def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def check_unique(names: Sequence[str], source: str, what: str) -> None:
-    """Refuse a header that has the same name twice, or an empty one.
-
-    Example:
-        >>> check_unique(["a", "a"], "MAF (x.maf)", "sample")
-        Traceback (most recent call last):
-        rinn.errors.InputError: MAF (x.maf) must have each sample once, but repeats 'a'; keep one \
-of each, or give them different names
-    """
+    """Refuse names that are empty or repeated."""
     if "" in names:
         raise InputError(
             f"{source} must have a name for each {what}, but number {list(names).index('') + 1} of "

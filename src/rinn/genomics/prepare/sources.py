@@ -25,7 +25,7 @@ from rinn.genomics.readers.gistic import is_gistic, load_gistic
 from rinn.genomics.readers.h5ad import load_h5ad
 from rinn.genomics.readers.maf import load_maf
 from rinn.genomics.readers.matrices import GeneTable, split_header
-from rinn.genomics.readers.table import are_samples_above, load_table
+from rinn.genomics.readers.table import has_samples_in_columns, load_table
 from rinn.genomics.readers.xena import load_xena
 
 EXPRESSION: dict[str, Callable[..., GeneTable]] = {
@@ -86,7 +86,7 @@ def _read_mutations(sources: Sources, settings: PrepareSettings) -> GeneTable | 
         return _read_matrix(sources, settings)
     if sources.study is None:
         return None
-    if not any(each.word == "mutations" for each in list_profiles(sources.study)):
+    if not any(each.name == "mutations" for each in list_profiles(sources.study)):
         return None
     return load_cbioportal(sources.study, sequenced=sources.sequenced, classes=settings.classes)
 
@@ -101,7 +101,7 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
             path, kind="mutation", sequenced=sources.sequenced, classes=settings.classes
         )
     else:
-        reading = load_table(path, kind="mutation", genes_in_rows=are_samples_above(path, ()))
+        reading = load_table(path, kind="mutation", genes_in_rows=has_samples_in_columns(path, ()))
     values = reading.table
     if not (values.isin([0, 1]) | values.isna()).all(axis=None):
         raise InputError(
@@ -142,10 +142,10 @@ def _read_copy_number(sources: Sources, mutations: GeneTable | None) -> GeneTabl
             how: dict[str, Any] = {"kind": "copy number", "dtype": "float32"}
             known = () if mutations is None else mutations.table.index
             if found == "table":
-                how["genes_in_rows"] = are_samples_above(path, known)
+                how["genes_in_rows"] = has_samples_in_columns(path, known)
             reading = (load_table if found == "table" else load_xena)(path, **how)
     elif sources.study is None or not any(
-        each.word == "copy_number" for each in list_profiles(sources.study)
+        each.name == "copy_number" for each in list_profiles(sources.study)
     ):
         return None
     else:
@@ -174,7 +174,7 @@ def _read_expression(
         return _load_expression(sources.expression, sources, settings, known)
     if sources.study is None:
         raise ValueError("there is no expression")
-    words = {each.word for each in list_profiles(sources.study)}
+    words = {each.name for each in list_profiles(sources.study)}
     profile = sources.expression_profile
     if profile is None:
         profile = "z_scores" if settings.reference == "none" else "expression"
@@ -204,7 +204,7 @@ def _load_expression(
         )
     how: dict[str, Any] = {"kind": "expression", "log": LOGS[settings.log]}
     if found == "table":
-        how["genes_in_rows"] = are_samples_above(path, known)
+        how["genes_in_rows"] = has_samples_in_columns(path, known)
     return EXPRESSION[found](path, **how)
 
 

@@ -23,15 +23,15 @@ from rinn.genomics.readers.cbioportal_study import (
     load_panel_use,
     load_panels,
 )
-from rinn.genomics.readers.longtables import read_long_values
 from rinn.genomics.readers.maf import COLUMNS
 from rinn.genomics.readers.matrices import (
-    LEADS,
     GeneTable,
     Kind,
     Matrix,
     Options,
+    count_gene_columns,
     make_gene_table,
+    read_long_values,
     read_matrix,
     split_header,
 )
@@ -67,10 +67,10 @@ def load_cbioportal(
         folder: the study, with its meta files.
         profile: "mutations", "copy_number" (levels), "log2_copy_number", "expression", "z_scores",
             a stable_id, or the name of a data file that no meta file describes.
-        sequenced: the samples that were looked at for mutations; by default the study's case
-            list, else its gene panel matrix.
+        sequenced: the samples that were tested for mutations; by default the study's case list,
+            else its gene panel matrix.
         classes: which mutations count, as in `load_maf`.
-        filters: the words of FILTER that are let through; by default all, as studies are curated.
+        filters: the values of FILTER that pass; by default all, as studies are curated.
         panels: the genes of gene panels that are not in the folder.
         log: take log2(x + 1) of expression; by default where no value is below 0 and some are
             above 50, as in RSEM files. Never for z-scores.
@@ -98,54 +98,57 @@ def load_cbioportal(
         {'MB-0362': {'EGFR': 2.0}}
     """
     folder = Path(folder)
-    found = _find_profile(folder, profile)
-    options = Options(
-        symbols, duplicates, aliquots, False if found.word == "z_scores" else log, dtype
-    )
-    if found.word == "mutations":
+    chosen = _find_profile(folder, profile)
+    log = False if chosen.name == "z_scores" else log
+    options = Options(symbols, duplicates, aliquots, log, dtype)
+    if chosen.name == "mutations":
         rules = Rules(classes, filters, sequenced, symbols, aliquots)
-        reading = _read_mutations(folder, found, rules, panels or {})
+        table = _read_mutations(folder, chosen, rules, panels or {})
     else:
-        reading = _read_values(found, options)
-    if not found.has_meta:
-        entry = LogEntry(
-            "noted", "files", 1, "no meta file describes it: read by its name and header"
-        )
-        reading = _add_entries(reading, [entry])
-    return _annotate(reading, load_clinical(folder))
+        table = _read_values(chosen, options)
+    if not chosen.has_meta:
+        reason = "no meta file describes it: read by its name and header"
+        table = _add_entries(table, [LogEntry("noted", "files", 1, reason)])
+    clinical = load_clinical(folder)
+    if clinical is None:
+        return table
+    index = table.table.index
+    unmatched = [str(name) for name in index[~index.isin(clinical.index)]]
+    entries = log_names("noted", "samples", "not in the clinical table", unmatched)
+    return _add_entries(replace(table, annotation=clinical.reindex(index)), entries)
 
 
-def _find_profile(folder: Path, word: str) -> Profile:
-    """Find a profile by its word, its stable_id or its data file."""
+def _find_profile(folder: Path, wanted: str) -> Profile:
+    """Find a profile by its stable_id, its name or its data file."""
     profiles = list_profiles(folder)
-    found = [each for each in profiles if each.stable_id == word]
-    found = found or [each for each in profiles if each.word == word]
-    found = found or [each for each in profiles if each.path.name == word]
-    if len(found) == 1:
-        return found[0]
-    if not found and Path(word).name == word and (folder / word).is_file():
-        name = word.lower()
-        cna = "log2_copy_number" if "log2" in name else "copy_number"
-        kind = "mutations" if "mutation" in name else cna if "cna" in name else "expression"
-        kind = "z_scores" if kind == "expression" and "zscores" in name else kind
-        return Profile(Path(word).stem, kind, "", folder / word, has_meta=False)
+    matches = [each for each in profiles if each.stable_id == wanted]
+    matches = matches or [each for each in profiles if each.name == wanted]
+    matches = matches or [each for each in profiles if each.path.name == wanted]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches and Path(wanted).name == wanted and (folder / wanted).is_file():
+        lower = wanted.lower()
+        cna = "log2_copy_number" if "log2" in lower else "copy_number"
+        name = "mutations" if "mutation" in lower else cna if "cna" in lower else "expression"
+        name = "z_scores" if name == "expression" and "zscores" in lower else name
+        return Profile(Path(wanted).stem, name, "", folder / wanted, has_meta=False)
     if not profiles:
         raise InputError(
             f"study ({folder}) must have meta files with a data_filename, but has none; name a "
-            f"data file of it instead of {word!r}"
+            f"data file of it instead of {wanted!r}"
         )
-    ids = [each.stable_id for each in found or profiles]
-    count = "several" if found else "none"
+    ids = [each.stable_id for each in matches or profiles]
+    number = "several" if matches else "none"
     raise InputError(
-        f"profile must be one of the study {folder}, but {count} match {word!r}"
-        + (f"; name one of {', '.join(ids)}" if found else suggest(word, ids))
+        f"profile must be one of the study {folder}, but {number} match {wanted!r}"
+        + (f"; name one of {', '.join(ids)}" if matches else suggest(wanted, ids))
     )
 
 
 def _read_mutations(
     folder: Path, profile: Profile, rules: Rules, panels: Mapping[str, Collection[str]]
 ) -> GeneTable:
-    """Read a MAF, and set apart what was not looked at."""
+    """Read a MAF, and make cells that were not tested missing."""
     use = load_panel_use(folder, profile)
     listed: tuple[str, ...] | None = None
     if rules.sequenced is not None:
@@ -155,67 +158,61 @@ def _read_mutations(
         if listed is None and use is not None:
             listed = tuple(sample for sample, panel in use.items() if panel is not None) or None
     lines = Lines(profile.path, "MAF")
-    reading = read_mutations(lines, "cBioPortal MAF", COLUMNS, replace(rules, sequenced=listed))
+    table = read_mutations(lines, "cBioPortal MAF", COLUMNS, replace(rules, sequenced=listed))
+    samples = [str(name) for name in table.table.index]
     if profile.panel and not use:
-        use = dict.fromkeys((str(name) for name in reading.table.index), profile.panel)
-    if not use or not any(use.get(str(name)) for name in reading.table.index):
-        return reading
-    known = {**load_panels(folder), **panels}
-    return _blank_unmeasured(reading, use, known, rules.symbols)
+        use = dict.fromkeys(samples, profile.panel)
+    if not use or not any(use.get(name) for name in samples):
+        return table
+    return _blank_untested(table, use, {**load_panels(folder), **panels}, rules.symbols)
 
 
-def _blank_unmeasured(
-    reading: GeneTable,
+def _blank_untested(
+    table: GeneTable,
     use: Mapping[str, str | None],
     panels: Mapping[str, Collection[str]],
     symbols: SymbolRules | None,
 ) -> GeneTable:
     """Make each 0 missing where the panel of the sample does not have the gene."""
-    values = reading.table.to_numpy(dtype=np.float64, copy=True)
+    frame = table.table
+    values = frame.to_numpy(dtype=np.float64, copy=True)
     of_panel: dict[str, list[int]] = {}
-    for row, name in enumerate(reading.table.index):
+    for row, name in enumerate(frame.index):
         panel = use.get(str(name))
         if panel:
             of_panel.setdefault(panel, []).append(row)
     entries = []
     for panel, rows in of_panel.items():
         genes = clean_symbols(list(panels.get(panel, ())), symbols, "any").names
-        outside = ~reading.table.columns.isin(genes)
-        cells = np.ix_(np.array(rows), np.flatnonzero(outside))
+        cells = np.ix_(np.array(rows), np.flatnonzero(~frame.columns.isin(genes)))
         values[cells] = np.where(values[cells] == 0, np.nan, values[cells])
         about = f"{len(genes):,} genes" if panel in panels else "genes unknown: pass panels="
         reason = f"measured by the panel {panel} ({about}): other genes without mutation are NaN"
-        entries += log_names(
-            "noted", "samples", reason, [str(reading.table.index[r]) for r in rows]
-        )
-    table = pd.DataFrame(values, reading.table.index, reading.table.columns)
-    return _add_entries(replace(reading, table=table), entries)
+        entries += log_names("noted", "samples", reason, [str(frame.index[r]) for r in rows])
+    blanked = pd.DataFrame(values, frame.index, frame.columns)
+    return _add_entries(replace(table, table=blanked), entries)
 
 
 def _read_values(profile: Profile, options: Options) -> GeneTable:
     """Read copy number or expression, wide or long."""
-    kind, scale = _KINDS[profile.word]
+    kind, scale = _KINDS[profile.name]
     lines = Lines(profile.path, profile.stable_id)
     rows = iter(lines)
-    line = next(rows, "")
-    while line.startswith("#"):
-        line = next(rows, "")
-    header = split_header(line)
+    header = split_header(next((line for line in rows if not line.startswith("#")), ""))
     lower = [name.lower() for name in header]
     if "sample_id" in lower and "value" in lower:
-        layout, matrix = (
-            "long",
-            read_long_values(Lines(profile.path, profile.stable_id), options.dtype),
-        )
+        layout = "long"
+        matrix = read_long_values(Lines(profile.path, profile.stable_id), options.dtype)
     else:
-        lead = next((n for n, name in enumerate(lower) if name not in LEADS), len(lower))
+        lead = count_gene_columns(header)
         if not lead:
             raise lines.reject(
                 "begin with the column Hugo_Symbol or Entrez_Gene_Id",
                 f"begins with {quote(header[0]) if header else 'nothing'}",
                 "check the data file",
             )
-        order = _order_names(lower[:lead])
+        keys = ("hugo_symbol", "entrez_gene_id", "composite.element.ref")
+        order = [lower.index(key) for key in keys if key in lower[:lead]] or [0]
         layout = "wide"
         matrix = read_matrix(
             lines,
@@ -226,23 +223,17 @@ def _read_values(profile: Profile, options: Options) -> GeneTable:
             options.dtype,
         )
     log = ReadLog(str(profile.path), f"cBioPortal {profile.stable_id}, {layout}")
-    if profile.word == "copy_number":
+    if profile.name == "copy_number":
         _check_levels(matrix, lines.source)
     return make_gene_table(matrix, kind, log, options, scale)
 
 
-def _order_names(lead: list[str]) -> list[int]:
-    """Which of the first columns name the gene: the symbol, else the Entrez id, else the first."""
-    words = ("hugo_symbol", "entrez_gene_id", "composite.element.ref")
-    return [lead.index(word) for word in words if word in lead] or [0]
-
-
 def _check_levels(matrix: Matrix, source: str) -> None:
-    """Refuse values that are no levels; -1.5 is one in some studies."""
+    """Refuse values outside -2 to 2; some studies have the level -1.5."""
     values = np.asarray(matrix.values)
-    wrong = (values < -2) | (values > 2)
-    if wrong.any():
-        gene, sample = (int(place) for place in np.argwhere(wrong)[0])
+    wrong = np.argwhere(np.abs(values) > 2)
+    if len(wrong):
+        gene, sample = (int(index) for index in wrong[0])
         raise InputError(
             f"{source} must hold levels from -2 to 2, but has {values[gene, sample]:g} for "
             f"{quote(matrix.genes[gene])} in {quote(matrix.samples[sample])}; read it as the "
@@ -250,17 +241,5 @@ def _check_levels(matrix: Matrix, source: str) -> None:
         )
 
 
-def _annotate(reading: GeneTable, clinical: pd.DataFrame | None) -> GeneTable:
-    """Put the clinical table in the order of the samples."""
-    if clinical is None:
-        return reading
-    known = reading.table.index.isin(clinical.index)
-    strangers = [str(name) for name in reading.table.index[~known]]
-    entries = log_names("noted", "samples", "not in the clinical table", strangers)
-    annotation = clinical.reindex(reading.table.index)
-    return _add_entries(replace(reading, annotation=annotation), entries)
-
-
-def _add_entries(reading: GeneTable, entries: list[LogEntry]) -> GeneTable:
-    log = replace(reading.log, entries=(*reading.log.entries, *entries))
-    return replace(reading, log=log)
+def _add_entries(table: GeneTable, entries: list[LogEntry]) -> GeneTable:
+    return replace(table, log=replace(table.log, entries=(*table.log.entries, *entries)))

@@ -1,4 +1,4 @@
-"""What is in a cBioPortal study folder: profiles, case lists, gene panels, clinical tables."""
+"""The contents of a cBioPortal study folder: profiles, case lists, panels, clinical tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.readers.matrices import split_header
 from rinn.genomics.symbols import check_unique
 
-_WHOLE = frozenset({"WES", "WXS", "WGS", "WHOLE_EXOME", "WHOLE_GENOME"})
-_WORDS = {
+_WHOLE_EXOME = frozenset({"WES", "WXS", "WGS", "WHOLE_EXOME", "WHOLE_GENOME"})
+_NAMES = {
     ("MUTATION_EXTENDED", None): "mutations",
     ("COPY_NUMBER_ALTERATION", "DISCRETE"): "copy_number",
     ("COPY_NUMBER_ALTERATION", "DISCRETE_LONG"): "copy_number",
@@ -31,11 +31,11 @@ _WORDS = {
 class Profile:
     """One kind of measurement of a study, as a meta file describes it.
 
-    `word` is "mutations", "copy_number", "log2_copy_number", "expression", "z_scores" or "other".
+    `name` is "mutations", "copy_number", "log2_copy_number", "expression", "z_scores" or "other".
     """
 
     stable_id: str
-    word: str
+    name: str
     datatype: str
     path: Path
     panel: str | None = None
@@ -43,17 +43,7 @@ class Profile:
 
 
 def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
-    r"""List the profiles of genes that the meta files of a study describe.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> meta = "genetic_alteration_type: MUTATION_EXTENDED\nstable_id: mutations\n"
-        >>> text = meta + "datatype: MAF\ndata_filename: data_mutations.txt\n"
-        >>> _ = (folder / "meta_mutations.txt").write_text(text)
-        >>> [(profile.stable_id, profile.word) for profile in list_profiles(folder)]
-        [('mutations', 'mutations')]
-    """
+    """The profiles of genes that the meta files of a study describe."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
@@ -65,16 +55,16 @@ def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
         kind, datatype = meta.get("genetic_alteration_type", ""), meta.get("datatype", "")
         if "data_filename" not in meta or kind in ("", "CLINICAL", "GENE_PANEL_MATRIX"):
             continue
-        word = _WORDS.get((kind.upper(), None)) or _WORDS.get((kind.upper(), datatype.upper()))
+        name = _NAMES.get((kind.upper(), None)) or _NAMES.get((kind.upper(), datatype.upper()))
         data = _find_data(folder, meta["data_filename"], path)
         stable_id = meta.get("stable_id", path.stem.removeprefix("meta_"))
         panel = meta.get("gene_panel")
-        profiles.append(Profile(stable_id, word or "other", datatype.upper(), data, panel))
+        profiles.append(Profile(stable_id, name or "other", datatype.upper(), data, panel))
     return tuple(profiles)
 
 
 def find_sequenced(folder: Path) -> tuple[str, ...] | None:
-    """Find the samples that were looked at for mutations, by the study's case lists."""
+    """The samples that were tested for mutations, by the study's case lists."""
     for path in sorted((folder / "case_lists").glob("*.txt")):
         fields = read_fields(path)
         is_listed = fields.get("case_list_category") == "all_cases_with_mutation_data"
@@ -84,7 +74,7 @@ def find_sequenced(folder: Path) -> tuple[str, ...] | None:
 
 
 def load_panels(folder: Path) -> dict[str, frozenset[str]]:
-    """Read the gene panels that lie in a study folder."""
+    """Read the gene panels in a study folder."""
     panels = {}
     for path in sorted({*folder.glob("*gene_panel*.txt"), *folder.glob("gene_panels/*.txt")}):
         fields = read_fields(path)
@@ -96,39 +86,25 @@ def load_panels(folder: Path) -> dict[str, frozenset[str]]:
 
 def load_panel_use(folder: Path, profile: Profile) -> dict[str, str | None] | None:
     """Read which gene panel each sample was measured with."""
-    metas = [meta for _, meta in _read_metas(folder)]
-    names = [
-        meta["data_filename"]
-        for meta in metas
-        if meta.get("genetic_alteration_type") == "GENE_PANEL_MATRIX" and "data_filename" in meta
-    ]
+    names = _find_names(folder, "genetic_alteration_type", "GENE_PANEL_MATRIX")
     path = _find_data(folder, (names or ["data_gene_panel_matrix.txt"])[0], folder)
     if not path.is_file():
         return None
     rows = list(_read_rows(Lines(path, "gene panel matrix")))
     header = rows[0] if rows else []
-    places = [place for place, name in enumerate(header) if name == profile.stable_id]
-    if not places or header[0].upper() != "SAMPLE_ID":
+    if profile.stable_id not in header or header[0].upper() != "SAMPLE_ID":
         return None
+    column = header.index(profile.stable_id)
     use: dict[str, str | None] = {}
     for row in rows[1:]:
-        cell = row[places[0]] if len(row) > places[0] else ""
-        word = "" if cell.upper() in _WHOLE else cell
-        use[parse_barcode(row[0]).sample] = None if cell.upper() in ("NA", "") else word
+        cell = row[column] if len(row) > column else ""
+        panel = "" if cell.upper() in _WHOLE_EXOME else cell
+        use[parse_barcode(row[0]).sample] = None if cell.upper() in ("NA", "") else panel
     return use
 
 
 def load_clinical(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
-    r"""Read what a study says of its samples and, beside it, of their patients.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> text = "#Sample\tSubtype\nSAMPLE_ID\tSUBTYPE\nMB-0362\tLumA\n"
-        >>> _ = (folder / "data_clinical_sample.txt").write_text(text)
-        >>> load_clinical(folder).to_dict("index")
-        {'MB-0362': {'SUBTYPE': 'LumA'}}
-    """
+    """Read the clinical table of the samples, joined with that of their patients."""
     folder = Path(folder)
     samples = _load_attributes(folder, "sample")
     patients = _load_attributes(folder, "patient")
@@ -141,12 +117,7 @@ def load_clinical(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
 
 def _load_attributes(folder: Path, level: str) -> pd.DataFrame | None:
     """Read the clinical table of samples or of patients."""
-    word = f"{level.upper()}_ATTRIBUTES"
-    names = [
-        meta["data_filename"]
-        for _, meta in _read_metas(folder)
-        if meta.get("datatype") == word and "data_filename" in meta
-    ]
+    names = _find_names(folder, "datatype", f"{level.upper()}_ATTRIBUTES")
     paths = [path for name in names if (path := _find_data(folder, name, folder)).is_file()]
     paths = paths or sorted(folder.glob(f"data_clinical_{level}*.txt"))
     if not paths:
@@ -158,15 +129,17 @@ def _load_attributes(folder: Path, level: str) -> pd.DataFrame | None:
     if key not in header:
         raise lines.reject(f"have a column {key}", "has none", "add it")
     check_unique(header, lines.source, "column")
-    place = header.index(key)
+    column = header.index(key)
     table: dict[str, list[str]] = {}
     for row in rows:
         cells = row + [""] * (len(header) - len(row))
         if len(cells) > len(header):
-            raise lines.reject(f"have {len(header)} fields", f"has {len(cells)}", "mend that line")
-        if table.setdefault(parse_barcode(cells[place]).sample, cells) is not cells:
             raise lines.reject(
-                f"have each {level} once", f"repeats {quote(cells[place])}", "keep one"
+                f"have {len(header)} fields", f"has {len(cells)}", "correct that line"
+            )
+        if table.setdefault(parse_barcode(cells[column]).sample, cells) is not cells:
+            raise lines.reject(
+                f"have each {level} once", f"repeats {quote(cells[column])}", "keep one"
             )
     frame = pd.DataFrame.from_dict(table, orient="index", columns=header)
     return frame.drop(columns=key).rename_axis(level)
@@ -180,6 +153,12 @@ def read_fields(path: Path) -> dict[str, str]:
         if colon and not line.startswith("#"):
             fields.setdefault(key.strip().lower(), value.strip())
     return fields
+
+
+def _find_names(folder: Path, key: str, value: str) -> list[str]:
+    """The data files of the meta files with this value."""
+    metas = (meta for _, meta in _read_metas(folder))
+    return [m["data_filename"] for m in metas if m.get(key) == value and "data_filename" in m]
 
 
 def _read_metas(folder: Path) -> Iterator[tuple[Path, Mapping[str, str]]]:
@@ -200,7 +179,7 @@ def _find_data(folder: Path, name: str, meta: Path) -> Path:
     if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
         raise InputError(
             f"meta file ({meta}) must name a data file inside the study folder, but names "
-            f"{quote(name)}; mend its data_filename"
+            f"{quote(name)}; correct its data_filename"
         )
     packed = path.with_name(f"{path.name}.gz") if path.name else path
     return packed if packed.is_file() and not path.exists() else path

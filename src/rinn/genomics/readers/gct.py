@@ -27,7 +27,7 @@ GCT_VERSIONS = ("#1.2", "#1.3")
 
 @dataclass(frozen=True)
 class _Size:
-    """What the second line promises."""
+    """The numbers of the second line."""
 
     genes: int
     samples: int
@@ -63,7 +63,7 @@ def load_gct(
         Samples by genes; `annotation` holds what version 1.3 says of the samples, as text.
 
     Raises:
-        InputError: the file is no GCT, or has not the size that its second line promises.
+        InputError: the file is no GCT, or does not have the size that its second line gives.
 
     Example:
         >>> import pathlib, tempfile
@@ -85,17 +85,17 @@ def load_gct(
     lead = 1 + size.gene_fields
     if len(header) != lead + size.samples:
         raise lines.reject(
-            f"have {lead + size.samples} names in its header, as line 2 promises",
+            f"have {lead + size.samples} names in its header, as line 2 says",
             f"has {len(header)}",
             "export the file again",
             line=3,
         )
     annotation = _read_annotation(lines, rows, header, size)
-    place = _find_genes(lines, header[:lead], genes)
-    matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[place], dtype)
+    column = _find_genes(lines, header[:lead], genes)
+    matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[column], dtype)
     if len(matrix.genes) != size.genes:
         raise InputError(
-            f"{lines.source} must have {size.genes} genes, as line 2 promises, but has "
+            f"{lines.source} must have {size.genes} genes, as line 2 says, but has "
             f"{len(matrix.genes)}; download or export it again"
         )
     read_log = ReadLog(str(path), f"GCT {version[1:]}")
@@ -125,7 +125,7 @@ def _is_count(cell: str) -> bool:
 def _read_annotation(
     lines: Lines, rows: Iterator[str], header: list[str], size: _Size
 ) -> pd.DataFrame | None:
-    """Read the lines about samples that stand before the genes."""
+    """Read the lines about samples before those of genes."""
     lead = 1 + size.gene_fields
     columns: dict[str, list[str]] = {}
     for _ in range(size.sample_fields):

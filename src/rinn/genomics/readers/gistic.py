@@ -74,11 +74,6 @@ def load_gistic(
 
 
 def is_gistic(header: Sequence[str]) -> bool:
-    """Whether a header is that of GISTIC's tables by gene, whatever the file is called.
-
-    Example:
-        >>> is_gistic(["Gene Symbol", "Locus ID", "Cytoband", "s1"]), is_gistic(["gene", "s1"])
-        (True, False)
-    """
-    known = zip(header, _LEAD, strict=False)
-    return len(header) >= len(_LEAD) and all(name.lower() in names for name, names in known)
+    """Whether a header is that of GISTIC's tables by gene, whatever the file is called."""
+    pairs = zip(header, _LEAD, strict=False)
+    return len(header) >= len(_LEAD) and all(name.lower() in names for name, names in pairs)

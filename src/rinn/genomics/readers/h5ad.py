@@ -1,32 +1,35 @@
-"""AnnData files (.h5ad): samples (cells) by genes."""
+"""AnnData files (.h5ad): samples (cells) by genes, read by h5py a block at a time.
+
+The package anndata is not used: it has no release for pandas 3.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import pandas as pd
+
 from rinn.data.log import LogEntry, ReadLog
-from rinn.errors import InputError, quote_some, suggest
-from rinn.genomics.readers.hdf import (
-    get_node,
-    open_hdf,
-    read_annotation,
-    read_column,
-    read_index,
-    read_values,
-)
+from rinn.errors import InputError, quote, quote_some, suggest
+from rinn.files import check_file
 from rinn.genomics.readers.matrices import (
-    LARGEST,
     GeneTable,
     Kind,
     Matrix,
     Options,
-    find_endless,
+    check_finite,
     make_gene_table,
 )
 from rinn.genomics.symbols import SymbolRules, check_unique
+
+MAX_CELLS = 1 << 30
+_MAX_NAMES = 50_000_000
+_CHUNK = 1 << 24
 
 
 def load_h5ad(
@@ -74,43 +77,74 @@ def load_h5ad(
         {'cell 1': {'TP53': 0.5, 'EGFR': 2.0}}
     """
     options = Options(symbols, duplicates, aliquots, log, dtype)
-    with open_hdf(Path(path)) as file:
-        source = f"h5ad ({path})"
-        place, var = _find_values(file, layer, source)
-        samples = read_index(get_node(file, "obs", source), source)
-        names = read_index(get_node(file, var, source), source)
+    source = f"h5ad ({path})"
+    with _open_hdf(Path(path), source) as file:
+        values_key, var_key = _find_values(file, layer, source)
+        obs, var = _get(file, "obs", source), _get(file, var_key, source)
+        samples = _read_index(obs, source)
+        names = _read_index(var, source)
         if symbol_column is not None:
-            column = read_column(get_node(file, var, source), symbol_column, source)
-            names = [str(name) for name in column]
+            names = [str(name) for name in _read_column(var, symbol_column, source)]
         check_unique(samples, source, "sample")
         columns = _choose_genes(names, genes, source)
-        values = read_values(
-            get_node(file, place, source), (len(samples), len(names)), columns, source
-        )
-        annotation = read_annotation(get_node(file, "obs", source), samples, source)
-    if find_endless(values) is not None:
-        raise InputError(f"{source} must hold numbers up to {LARGEST:g}; write it again with NaN")
-    chosen = [names[column] for column in columns]
-    entries = [LogEntry("read", "samples", len(samples), f"values of {place}")]
-    if len(chosen) < len(names):
+        node = _get(file, values_key, source)
+        values = _read_values(node, (len(samples), len(names)), columns, source)
+        annotation = _read_annotation(obs, samples, source)
+    check_finite(values, source)
+    entries = [LogEntry("read", "samples", len(samples), f"values of {values_key}")]
+    if len(columns) < len(names):
         reason = "not among the genes that were asked for"
-        entries.append(LogEntry("dropped", "genes", len(names) - len(chosen), reason))
+        entries.append(LogEntry("dropped", "genes", len(names) - len(columns), reason))
+    chosen = [names[column] for column in columns]
     matrix = Matrix(chosen, samples, values.T.astype(dtype, copy=False), entries)
     return make_gene_table(matrix, kind, ReadLog(str(path), "h5ad"), options, annotation=annotation)
 
 
+@contextmanager
+def _open_hdf(path: Path, source: str) -> Iterator[Any]:
+    """Open an HDF5 file; whatever a damaged one raises becomes one sentence."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise InputError(
+            f"{source} needs the package h5py, but it is not installed; run "
+            f"pip install 'rinn[h5ad]'"
+        ) from error
+    check_file(path, source)
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except InputError:
+        raise
+    except (OSError, LookupError, ValueError, TypeError, RuntimeError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{source} must be a whole AnnData file, but it cannot be read ({reason}); "
+            f"download or write it again"
+        ) from error
+
+
 def _find_values(file: Any, layer: str | None, source: str) -> tuple[str, str]:
-    """Where the values are, and where their genes are."""
+    """The keys of the values and of their genes."""
     if layer is None:
         return "X", "var"
     if layer == "raw":
         return "raw/X", "raw/var"
-    known = list(file["layers"]) if "layers" in file else []
-    if layer not in known:
+    layers = list(file["layers"]) if "layers" in file else []
+    if layer not in layers:
         raise InputError(
-            f"layer must be in {source}, got {layer!r}{suggest(layer, [*known, 'raw'])}"
+            f"layer must be in {source}, got {layer!r}{suggest(layer, [*layers, 'raw'])}"
         )
     return f"layers/{layer}", "var"
+
+
+def _get(file: Any, key: str, source: str) -> Any:
+    if key not in file:
+        raise InputError(
+            f"{source} must have {key}, but has only {quote_some(list(file))}; write it with "
+            f"anndata again"
+        )
+    return file[key]
 
 
 def _choose_genes(names: list[str], genes: Collection[str] | None, source: str) -> list[int]:
@@ -123,3 +157,132 @@ def _choose_genes(names: list[str], genes: Collection[str] | None, source: str) 
             f"genes must be in {source}, but {quote_some(missing)} is not; check the spelling"
         )
     return [column for column, name in enumerate(names) if name in wanted]
+
+
+def _read_index(group: Any, source: str) -> list[str]:
+    """The names of the samples or of the genes."""
+    if hasattr(group, "dtype"):  # before anndata 0.7: a table of records
+        fields = group.dtype.names or ("index",)
+        return _decode(_check_size(group, source)[fields[0]])
+    return [str(name) for name in _read_column(group, _index_key(group), source)]
+
+
+def _index_key(group: Any) -> str:
+    key = group.attrs.get("_index", "_index")
+    return key.decode() if isinstance(key, bytes) else str(key)
+
+
+def _read_column(group: Any, name: str, source: str) -> list[Any]:
+    """One column of obs or var: text, numbers, categories, or values with a mask."""
+    if name not in group:
+        raise InputError(
+            f"{source} must have the column {quote(name)}, but has only {quote_some(list(group))}; "
+            f"name one of these"
+        )
+
+    def read(dataset: Any) -> np.ndarray:
+        return _check_size(dataset, source)[()]
+
+    column = group[name]
+    if hasattr(column, "dtype"):
+        categories = group.get("__categories", {})
+        if name in categories:  # before anndata 0.8
+            return _look_up(_decode(read(categories[name])), read(column))
+        return _decode(read(column))
+    if "categories" in column:
+        return _look_up(_decode(read(column["categories"])), read(column["codes"]))
+    values, mask = _decode(read(column["values"])), read(column["mask"])
+    return [None if is_missing else value for value, is_missing in zip(values, mask, strict=True)]
+
+
+def _look_up(labels: list[Any], codes: np.ndarray) -> list[Any]:
+    """The category of each code; a code below 0 is a missing value."""
+    return [None if code < 0 else labels[code] for code in codes.astype(np.int64)]
+
+
+def _check_size(dataset: Any, source: str) -> Any:
+    """Refuse an array that claims to be larger than any table of names."""
+    if dataset.size is None or dataset.size > _MAX_NAMES or dataset.ndim != 1:
+        raise InputError(
+            f"{source} must have lists of at most {_MAX_NAMES:,} names, but {dataset.name} has "
+            f"the shape {dataset.shape}; write the file again"
+        )
+    return dataset
+
+
+def _decode(values: np.ndarray) -> list[Any]:
+    return [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        for value in values.tolist()
+    ]
+
+
+def _read_values(node: Any, shape: tuple[int, int], columns: list[int], source: str) -> np.ndarray:
+    """The chosen columns, dense or sparse, read a block at a time."""
+    if not shape[0] or not columns:
+        raise InputError(f"{source} must have samples and genes, but has none; check the file")
+    if shape[0] * len(columns) > MAX_CELLS:
+        raise InputError(
+            f"{source} must give a table of at most {MAX_CELLS:,} cells, but has {shape[0]:,} "
+            f"samples and {len(columns):,} genes; name fewer with genes="
+        )
+    is_dense = hasattr(node, "dtype")
+    stored = node.shape if is_dense else node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
+    stored = tuple(int(size) for size in stored)
+    if stored != shape:
+        raise InputError(
+            f"{source} must have values of shape {shape}, as obs and var have names, but has "
+            f"{stored}; write the file again"
+        )
+    return _read_dense(node, columns) if is_dense else _read_sparse(node, shape, columns, source)
+
+
+def _read_dense(node: Any, columns: list[int]) -> np.ndarray:
+    values = np.empty((node.shape[0], len(columns)), dtype=_as_float(node.dtype))
+    step = max(1, _CHUNK // max(1, node.shape[1]))
+    for begin in range(0, node.shape[0], step):
+        values[begin : begin + step] = node[begin : begin + step][:, columns]
+    return values
+
+
+def _read_sparse(node: Any, shape: tuple[int, int], columns: list[int], source: str) -> np.ndarray:
+    """Scatter the stored values; all others are 0."""
+    format_name = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "csr"))
+    by_rows = format_name in ("csr_matrix", "csr", b"csr_matrix", b"csr")
+    major, minor = shape if by_rows else shape[::-1]
+    size = int(node["data"].size)
+    starts = np.zeros(0, np.int64)
+    if node["indptr"].size == major + 1:
+        starts = node["indptr"][()].astype(np.int64)
+    is_valid = len(starts) == major + 1 and starts[0] == 0 and starts[-1] == size
+    if not is_valid or (np.diff(starts) < 0).any() or node["indices"].size != size:
+        raise InputError(f"{source} must hold a sound sparse matrix, but does not; write it again")
+    values = np.zeros((shape[0], len(columns)), dtype=_as_float(node["data"].dtype))
+    target = np.full(shape[1], -1, dtype=np.int64)
+    target[columns] = np.arange(len(columns))
+    for begin in range(0, size, _CHUNK):
+        end = min(begin + _CHUNK, size)
+        inner = node["indices"][begin:end].astype(np.int64)
+        if len(inner) and (inner.min() < 0 or inner.max() >= minor):
+            raise InputError(f"{source} must have indices within its shape; write it again")
+        outer = np.searchsorted(starts, np.arange(begin, end), side="right") - 1
+        rows, genes = (outer, inner) if by_rows else (inner, outer)
+        is_kept = target[genes] >= 0
+        values[rows[is_kept], target[genes[is_kept]]] = node["data"][begin:end][is_kept]
+    return values
+
+
+def _as_float(dtype: np.dtype) -> np.dtype:
+    if dtype.kind not in "biuf":
+        raise ValueError(f"its values are of the type {dtype}, not numbers")
+    return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
+
+
+def _read_annotation(obs: Any, samples: list[str], source: str) -> pd.DataFrame | None:
+    """The columns of obs that have a value for each sample."""
+    if hasattr(obs, "dtype"):
+        return None
+    skipped = {_index_key(obs), "__categories", "_index"}
+    columns = {str(name): _read_column(obs, name, source) for name in obs if name not in skipped}
+    fitting = {name: cells for name, cells in columns.items() if len(cells) == len(samples)}
+    return pd.DataFrame(fitting, index=pd.Index(samples)) if fitting else None

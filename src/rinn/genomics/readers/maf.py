@@ -31,7 +31,7 @@ def load_maf(
     r"""Read a MAF, plain or gzip, in one pass.
 
     A sample without mutations is in no MAF. With `sequenced` it gets a row of zeros; without, it
-    is not in the table, and nothing is said of it.
+    is not in the table: whether it has mutations is unknown.
 
     Args:
         path: the file.
@@ -39,8 +39,8 @@ def load_maf(
             `load_samples`).
         classes: which mutations count: the name of a list ("maftools", "xena", "cbioportal",
             "vep", "all") or the classes to keep.
-        filters: the words of the FILTER column that are let through, such as ("PASS", "wga") for
-            MC3; empty cells pass too. None keeps all; a file without that column is not filtered.
+        filters: the values of the FILTER column that pass, such as ("PASS", "wga") for MC3;
+            empty cells pass too. None keeps all; a file without that column is not filtered.
         symbols: how gene symbols are cleaned.
         aliquots: of several aliquots of one sample take the "first" with a mutation that passes
             the filters, or "merge" them.

@@ -11,12 +11,12 @@ from rinn.data.text import Lines
 from rinn.errors import quote
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
-    LEADS,
     SCALES,
     GeneTable,
     Kind,
     Matrix,
     Options,
+    count_gene_columns,
     guess_kind,
     make_gene_table,
     mark_sequenced,
@@ -59,7 +59,7 @@ def load_xena(
 
     Args:
         path: the file.
-        kind: what the values of a matrix are; by default told from the values (0 and 1 mutation,
+        kind: what the values of a matrix are; by default guessed from them (0 and 1 mutation,
             whole numbers from -2 to 2 copy number, else expression).
         log: take log2(x + 1); by default where no value is below 0 and some are above 50, so that
             files that are logs already stay as they are.
@@ -69,7 +69,7 @@ def load_xena(
             `SymbolRules(rename=load_gene_names(probe_map))`.
         aliquots: of several vials of one sample take the "first", or "merge" them.
         classes: which mutations of a list count.
-        filters: the words of a list's FILTER column that are let through.
+        filters: the values of a list's FILTER column that pass.
         sequenced: for a list, the samples that were sequenced.
         dtype: "float64", or "float32" for half the memory.
 
@@ -101,20 +101,15 @@ def load_xena(
             "read it in the format table, or check that it is a Xena matrix",
             line=1,
         )
-    lead = _find_lead(header)
+    # a data file of cBioPortal also has Entrez ids
+    lead = 1 + count_gene_columns(header[1:])
     matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[0], dtype)
     _check_direction(lines, matrix)
-    found = kind or guess_kind(matrix.values)
+    kind = kind or guess_kind(matrix.values)
     entries = [LogEntry("dropped", "columns", 1, f"{name}: no sample") for name in header[1:lead]]
     read_log = ReadLog(str(path), "Xena matrix", tuple(entries))
-    reading = make_gene_table(matrix, found, read_log, options, SCALES.get(found, "as written"))
-    return mark_sequenced(reading)
-
-
-def _find_lead(header: list[str]) -> int:
-    """How many columns stand before the samples: a data file of cBioPortal also has Entrez ids."""
-    more = (place for place, name in enumerate(header) if place and name.lower() not in LEADS)
-    return next(more, len(header))
+    scale = SCALES.get(kind, "as written")
+    return mark_sequenced(make_gene_table(matrix, kind, read_log, options, scale))
 
 
 def _check_direction(lines: Lines, matrix: Matrix) -> None:
