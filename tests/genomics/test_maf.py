@@ -238,8 +238,8 @@ def test_row_that_is_too_short(tmp_path):
     path = write(tmp_path / "a.maf", maf_text(ROWS) + "TP53\t0\tSilent\n")
     reject(
         path,
-        f"MAF ({path}) must have 5 fields in each line, as its header has, but line 8 has 3; correct "
-        f"that line, or download the file again",
+        f"MAF ({path}) must have 5 fields in each line, as its header has, but line 8 has 3; "
+        f"correct that line, or download the file again",
     )
 
 
