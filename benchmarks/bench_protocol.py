@@ -21,7 +21,8 @@ from rinn.data.align import as_data
 from rinn.nets.devices import find_devices
 from rinn.nets.predict import map_trained
 from rinn.nets.search import run_search
-from rinn.pipeline import conclude, plan_run, score_found
+from rinn.pipeline import conclude, plan_run
+from rinn.runs.score import score_nets
 from rinn.simulate.datasets import make_dataset
 
 PAPER = {
@@ -70,12 +71,12 @@ def _measure(dataset: str, seed: int, options: argparse.Namespace) -> dict[str, 
     data = as_data(simulation.x, simulation.y)
     settings = RunSettings(budget=options.budget, effects="corrected")
     started = time.perf_counter()
-    problem, trials = plan_run(data, settings)
-    nets = run_search(problem, trials, devices, seed=settings.seed)
-    fit = conclude(data, problem, nets, settings)
+    plan = plan_run(data, settings)
+    nets = run_search(plan.problem, list(plan.trials), devices, seed=settings.seed)
+    fit = conclude(plan, nets)
     seconds = time.perf_counter() - started
-    maps = [map_trained(net) for net in fit.ten]
-    paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
+    maps = [map_trained(net) for net in fit.paper_nets]
+    paper, graph = score_nets(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     return {
         "paper": paper.to_json(),
         "graph": graph.to_json(),

@@ -31,7 +31,8 @@ from rinn.nets.redundant import Weights
 from rinn.nets.selection import select_accurate, select_nearest
 from rinn.pipeline import tabulate_trials
 from rinn.report.html.page import write_report
-from rinn.runs.folder import FORMAT, MANIFEST, WEIGHTS, open_run, save_kept
+from rinn.runs.checkpoint import WEIGHTS, save_kept
+from rinn.runs.folder import FORMAT, RUN, open_output
 
 SEARCHES = 16
 LINE = 0.6
@@ -114,9 +115,19 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
     nearest = select_nearest(loss, np.array([net.l1_norm for net in nets]))
     chosen = select_accurate(loss, 20)
     manifest = _describe(size, inputs, outputs)
-    with open_run(folder, manifest, []) as run:
+    with open_output(folder, manifest, RUN) as run:
         run.write_table("trials.csv", tabulate_trials(nets, nearest, chosen))
-        notes = {"loss": "bce", "y_scaling_std": [1.0] * size.outputs}
+        ones = {"x": [1.0] * size.inputs, "y": [1.0] * size.outputs}
+        parts = (
+            "x_scaling_mean",
+            "x_scaling_std",
+            "x_min",
+            "x_max",
+            "x_mean",
+            "y_scaling_mean",
+            "y_scaling_std",
+        )
+        notes = {"loss": "bce"} | {part: ones[part[0]] for part in parts}
         save_kept(folder / WEIGHTS, [nets[i] for i in chosen], notes)
         write_graph(graph, folder / "graph.json")
         write_graph(graph, folder / "graph.graphml")
@@ -130,8 +141,8 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
                   "nearest": [nets[i].trial.number for i in nearest.chosen]}  # fmt: skip
         test = {"error": {"mean": 0.5, "sd": 0.01}, "auroc": {"mean": 0.8, "sd": 0.01},
                 "samples": size.samples // 10, "loss": "bce"}  # fmt: skip
-        run.write_json(MANIFEST, manifest | {
-            "status": "complete", "networks": counts, "test": test, "test_of_ten": test,
+        run.write_manifest(manifest | {
+            "status": "complete", "networks": counts, "test": test, "paper_test": test,
             "seconds": 1.0,
         })  # fmt: skip
         run.discard_work()
@@ -210,7 +221,7 @@ def _describe(size: Size, inputs: list[str], outputs: list[str]) -> dict[str, An
         "versions": {"rinn": "made up"},
         "device": {"platform": "cpu", "kind": "cpu", "count": 1},
         "command": ["rinn", "fit", "x.csv", "y.csv", "--out", "run"],
-        "comparison": {"sentence": "Made up, to measure the page."},
+        "plan": "",
     }  # fmt: skip
 
 

@@ -41,7 +41,8 @@ def main() -> None:
         epochs=options.epochs,
         effects="corrected",
     )
-    problem, trials = plan_run(as_data(simulation.x, simulation.y), settings)
+    plan = plan_run(as_data(simulation.x, simulation.y), settings)
+    problem, trials = plan.problem, list(plan.trials)
     seconds = []
     for repeat in range(options.repeats):
         started = time.perf_counter()

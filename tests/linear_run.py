@@ -13,7 +13,7 @@ from rinn.graphs.files import write_graph
 from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.refit.model import GraphModel, NodeFunction, run_model
-from rinn.runs.folder import save_kept
+from rinn.runs.checkpoint import save_kept
 from run_folders import make_manifest
 
 INPUTS = ("A", "B", "TP53_x", "idle")
@@ -82,7 +82,7 @@ def make_notes(**changes):
     table = make_table().to_numpy()
     notes = {"loss": "mse", "x_scaling_mean": X_MEAN, "x_scaling_std": X_STD}
     notes |= {"y_scaling_mean": Y_MEAN, "y_scaling_std": Y_STD}
-    notes |= {"x_least": table.min(axis=0).tolist(), "x_most": table.max(axis=0).tolist()}
+    notes |= {"x_min": table.min(axis=0).tolist(), "x_max": table.max(axis=0).tolist()}
     return notes | {"x_mean": table.mean(axis=0).tolist()} | changes
 
 

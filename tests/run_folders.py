@@ -22,6 +22,19 @@ def fork_graph(weight=1.5):
     return graph
 
 
+def make_scores():
+    one, other = ({"precision": f1, "recall": f1, "f1": f1} for f1 in (0.875, 0.5))
+    counts = {"shd": 3, "order_errors": 0, "twins": 0, "twins_found": 0}
+    graph = {"latents": one, "edges": other, "latent_edges": other} | counts
+    return {"paper": {"hidden": one, "input": other, "threshold": None}, "graph": graph}
+
+
+def make_comparison(carries, sentence="It predicts as well."):
+    losses = {"graph_loss": 1.0, "free_loss": 1.0, "difference": 0.0, "error": 0.1}
+    about = {"other": "a regression", "mean_loss": None, "max_errors": 1.0}
+    return losses | about | {"carries": carries, "sentence": sentence}
+
+
 def make_manifest(**changes):
     return {
         "format": 1,
@@ -37,11 +50,19 @@ def make_manifest(**changes):
             "outputs": ["y0", "y1"],
             "dropped": [],
         },
+        "versions": {"rinn": "0.1.0"},
+        "device": {"platform": "cpu", "kind": "cpu", "count": 1},
+        "plan": "",
         "command": ["rinn", "fit", "data/or/x.csv", "data/or/y.csv"],
         "seconds": 12.3,
         "networks": {"trained": 8, "sets": 4, "kept": [0], "nearest": [0]},
-        "test": {"loss": "bce", "samples": 50, "error": {"mean": 0.25, "sd": 0.01}},
-        "scores": {"graph": {"latents": {"f1": 0.875}, "edges": {"f1": 0.5}}},
+        "test": {
+            "error": {"mean": 0.25, "sd": 0.01},
+            "auroc": None,
+            "samples": 50,
+            "loss": "bce",
+        },
+        "scores": make_scores(),
     } | changes
 
 

@@ -25,7 +25,7 @@ from rinn.nets.search import Engine, run_search
 from rinn.nets.trainer import Trainer
 from rinn.pipeline import fit_data, plan_run
 from rinn.refit.refit import refit_graph
-from rinn.runs.folder import load_kept
+from rinn.runs.checkpoint import load_kept
 from rinn.structure.effects import _move as move
 from rinn.structure.null import add_decoys, fit_round, permute_outputs
 

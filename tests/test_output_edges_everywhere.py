@@ -15,7 +15,7 @@ from rinn.errors import InputError
 from rinn.graphs.compare import score_graph
 from rinn.graphs.export import EXPORTS, export_graph
 from rinn.graphs.files import load_graph, write_graph
-from rinn.pipeline import check_prior
+from rinn.pipeline import plan_run
 from rinn.refit.intervene import predict_do
 from rinn.refit.refit import refit_graph
 from rinn.report.figures.comparison import plot_comparison
@@ -157,5 +157,7 @@ def test_a_what_if_follows_them_and_says_what_it_cannot_do(run):
 def test_prior_knowledge_says_nothing_of_them(tmp_path):
     (tmp_path / "prior.csv").write_text("statement,first,second\nmust,a,u0\n")
     prior = load_prior(tmp_path / "prior.csv")
+    x, y = make_tables()
+    data = Data(x.to_numpy(), y.to_numpy(), tuple(x), tuple(y))
     with pytest.raises(InputError, match="output_edges must be off where there is prior knowledge"):
-        check_prior(prior, RunSettings(output_edges=True))
+        plan_run(data, RunSettings(output_edges=True), prior)

@@ -13,7 +13,8 @@ from rinn.errors import InputError, TrainingError
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import find_activities, map_trained, predict_samples, score_test, view_net
 from rinn.nets.redundant import draw_weights
-from rinn.pipeline import check_truth, conclude, fit_data, score_found, tabulate_trials
+from rinn.pipeline import conclude, fit_data, plan_run, tabulate_trials
+from rinn.runs.score import check_truth, score_nets
 from rinn.simulate.datasets import make_dataset
 
 
@@ -51,9 +52,7 @@ def test_spread_of_the_nodes_leaves_the_test_set_out():
 def test_all_networks_diverged():
     problem = small_problem()
     with pytest.raises(TrainingError, match="none of the 2 networks can be kept"):
-        conclude(
-            small_data(), problem, [a_net(problem, np.nan, n) for n in range(2)], RunSettings()
-        )
+        conclude(plan_run(small_data(), RunSettings()), [a_net(problem, np.nan, n) for n in (0, 1)])
 
 
 def test_truth_of_other_tables():
@@ -67,7 +66,7 @@ def test_truth_of_other_tables():
 def test_table_of_trials():
     problem = small_problem()
     nets = [a_net(problem, 0.3, 1, seed=1), a_net(problem, 0.5, 0)]
-    fit = conclude(small_data(), problem, nets, RunSettings(keep=1))
+    fit = conclude(plan_run(small_data(), RunSettings(keep=1)), nets)
     table = tabulate_trials(nets, fit.nearest, fit.chosen)
     pd.testing.assert_frame_equal(table, fit.trials)
     assert table["trial"].tolist() == [0, 1]
@@ -84,8 +83,8 @@ def test_recovery_of_the_whole_graph_on_noise_free_data():
     data = as_data(simulation.x, simulation.y)
     settings = RunSettings(trials=32, epochs=150, effects="corrected")
     fit = fit_data(data, settings, jax.devices("cpu"))
-    maps = [map_trained(net) for net in fit.ten]
-    paper, graph = score_found(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
+    maps = [map_trained(net) for net in fit.paper_nets]
+    paper, graph = score_nets(maps, fit.latent.graph, simulation.truth, data.inputs, data.outputs)
     assert paper.input.mean["f1"] >= 0.95
     assert paper.hidden.mean["f1"] >= 0.6
     assert graph.latents.f1 == 1.0

@@ -30,8 +30,10 @@ from rinn.report.figures.graph import graph_info
 from rinn.report.html.graph import list_edges
 from rinn.report.html.payload import payload_info
 from rinn.runs.model import load_model
-from rinn.runs.read import load_contents
+from rinn.runs.read import load_run
+from rinn.runs.write import tabulate_activity
 from rinn.simulate.datasets import make_dataset
+from rinn.structure.records import LatentGraph
 
 CLEAR = 5  # sampling errors of an effect that has the sign that was measured
 SHAPE = {"inputs": 6, "outputs": 8, "latents": 3, "levels": 2}
@@ -101,7 +103,7 @@ def refits(request, at_start):
         graph.add_nodes_from((n, {"role": role}) for n, role in simulation.truth.nodes(data="role"))
         graph.add_edges_from(simulation.truth.edges)
         own = refit.refit_graph(graph, problem, data.inputs, data.outputs)
-        pipeline._add_refit(graph, own)
+        graph = pipeline.annotate_latent(LatentGraph(graph, graph), refit=own).graph
         names, scale = (data.inputs, data.outputs), problem.x_scale
         about = own.models, (), scale, find_ranges(own)
         model = RunModel(*names, problem.likelihood, *about)
@@ -151,7 +153,7 @@ def test_a_what_if_moves_the_outputs_as_the_effects_say(refits):
 
 def test_edges_from_inputs_have_the_sign_of_the_correlation_with_the_activity(refits):
     for graph, own, _, data in refits:
-        table = pipeline.tabulate_activity(data, own)
+        table = tabulate_activity(data, own)
         for source, target in graph.edges:
             if graph.nodes[source]["role"] == "input":
                 column = data.x[:, data.inputs.index(source)]
@@ -281,7 +283,7 @@ def test_figures_and_the_report_colour_edges_alike(run, graph):
 
 
 def test_the_card_shows_edges_and_effects_alike(run, graph):
-    data = payload_info(load_contents(run))
+    data = payload_info(load_run(run))
     names = [name for name, *_ in data["nodes"]]
     shown = {}
     for source, target, _, drawn, weight, *_ in data["edges"]:

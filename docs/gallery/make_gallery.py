@@ -9,7 +9,6 @@ import argparse
 import tempfile
 from pathlib import Path
 
-import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -26,7 +25,7 @@ from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.patterns import plot_patterns
 from rinn.report.figures.selection import plot_selection
 from rinn.report.figures.strips import plot_strips
-from rinn.runs.folder import WEIGHTS, load_kept, load_manifest
+from rinn.runs.read import load_run
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.writing import write_simulation
 
@@ -71,16 +70,12 @@ def fit(folder: Path, samples: int, trials: int) -> Path:
 
 def draw_run(run: Path) -> dict[str, Figure]:
     """Draw what one run shows."""
-    manifest = load_manifest(run)
-    inputs, outputs = manifest["tables"]["inputs"], manifest["tables"]["outputs"]
-    nets = {net.trial.number: net for net in load_kept(run / WEIGHTS)[0]}
-    net = nets[manifest["networks"]["nearest"][0]]
-    truth = load_graph(run / "truth.json")
-    paper = manifest["scores"]["paper"]
+    contents = load_run(run)
+    inputs, outputs, truth = list(contents.inputs), list(contents.outputs), contents.truth
+    net = contents.find_nets("nearest")[0]
+    paper = contents.scores["paper"]
     return {
-        "graph": plot_graph(
-            load_graph(run / "graph.json"), title="The latent graph found in 5000 samples"
-        ),
+        "graph": plot_graph(contents.graph, title="The latent graph found in 5000 samples"),
         "patterns": plot_patterns(truth, title="The truth: which outputs each node reaches"),
         "strips": plot_strips(
             map_trained(net),
@@ -93,12 +88,8 @@ def draw_run(run: Path) -> dict[str, Figure]:
         "architecture": plot_architecture(
             net.weights, inputs, outputs, title="The same network with its living edges"
         ),
-        "selection": plot_selection(
-            pd.read_csv(run / "trials.csv"), title="Which networks were kept"
-        ),
-        "curves": plot_curves(
-            pd.read_csv(run / "curves.csv"), title="Learning curves of the chosen networks"
-        ),
+        "selection": plot_selection(contents.trials, title="Which networks were kept"),
+        "curves": plot_curves(contents.curves, title="Learning curves of the chosen networks"),
     }
 
 

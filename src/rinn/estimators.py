@@ -30,7 +30,6 @@ from rinn.graphs.basics import by_role
 from rinn.refit.model import run_model
 from rinn.runs.progress import TrainingProgress
 from rinn.runs.terminal import Terminal
-from rinn.structure.prior.resolve import resolve
 from rinn.structure.prior.sources import PriorKnowledge, load_prior
 
 if TYPE_CHECKING:
@@ -103,7 +102,6 @@ class GraphEstimator(BaseEstimator):
         """
         settings = self._check_parameters()
         data = self._check_tables(X, Y, covariates, kinds)
-        self._check_prior(data, settings)
         fit = self._search(data, settings)
         self.graph_ = fit.latent.graph
         self.latents_ = by_role(fit.latent.graph, "latent")
@@ -116,21 +114,13 @@ class GraphEstimator(BaseEstimator):
 
     def _search(self, data: Data, settings: RunSettings) -> Fit:
         from rinn.nets.devices import find_devices
-        from rinn.pipeline import fit_data, plan_run
+        from rinn.pipeline import plan_run, run_plan
 
-        total = len(plan_run(data, settings)[1])
+        plan = plan_run(data, settings, self._read_prior())
         devices = find_devices(self.device)
-        quiet = not (self.verbose and total)
-        with TrainingProgress(total, Terminal(stderr=True), quiet=quiet) as progress:
-            return fit_data(data, settings, devices, prior=self._read_prior(), report=progress)
-
-    def _check_prior(self, data: Data, settings: RunSettings) -> None:
-        """Refuse wrong prior knowledge before anything is trained."""
-        if prior := self._read_prior():
-            from rinn.pipeline import check_prior
-
-            check_prior(prior, settings)
-            resolve(prior, data)
+        quiet = not (self.verbose and plan.trials)
+        with TrainingProgress(len(plan.trials), Terminal(stderr=True), quiet=quiet) as progress:
+            return run_plan(plan, devices, report=progress)
 
     def _read_prior(self) -> PriorKnowledge | None:
         prior = getattr(self, "prior", None)

@@ -6,9 +6,8 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jax
 import networkx as nx
@@ -21,31 +20,22 @@ from rinn.errors import InputError
 from rinn.graphs.files import load_graph, write_graph
 from rinn.nets.devices import find_devices
 from rinn.nets.groups import TrainedNet
-from rinn.pipeline import Fit, check_prior, check_truth, fit_data, plan_run, tabulate_trials
+from rinn.pipeline import Fit, annotate_latent, fit_data, plan_run, run_plan, tabulate_trials
 from rinn.report.html.page import write_report
-from rinn.runs.folder import MANIFEST, RunFolder, load_manifest, open_run
+from rinn.runs.checkpoint import Checkpoints
+from rinn.runs.folder import RUN, OutputFolder, open_output
+from rinn.runs.manifest import Manifest, NullSummary, load_manifest
 from rinn.runs.progress import TrainingProgress
-from rinn.runs.read import NULL, read_rounds
-from rinn.runs.score import score_folder
+from rinn.runs.read import NULL, RunContents, load_run, read_rounds
+from rinn.runs.score import check_truth, score_run
 from rinn.runs.sentences import summarise_null
 from rinn.runs.terminal import Terminal
-from rinn.runs.write import describe_prior, describe_run, fingerprint_plan, write_fit
+from rinn.runs.write import describe_run, write_fit
 from rinn.structure.null import NETWORKS, fit_null
-from rinn.structure.prior.resolve import resolve
 from rinn.structure.prior.sources import PriorKnowledge
-from rinn.structure.qvalues import NullRound, assign_q
+from rinn.structure.qvalues import Null, NullRound, assign_q
 
 SECONDS_BETWEEN_TABLES = 2.0
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What a finished run folder holds, for showing it."""
-
-    folder: Path
-    manifest: dict[str, Any]
-    graph: nx.DiGraph
-    scores: dict[str, Any]
 
 
 def fit_run(
@@ -62,7 +52,7 @@ def fit_run(
     console: Console | None = None,
     quiet: bool = False,
     command: Sequence[str] | None = None,
-) -> RunResult:
+) -> RunContents:
     """Learn a latent graph from two files and write everything into a run folder.
 
     The same call again resumes a run that was interrupted, and returns at once from one that is
@@ -92,63 +82,60 @@ def fit_run(
     console = console or Terminal(stderr=True)
     data = load_data(x_path, y_path, covariates_path, kinds_path)
     truth = _load_truth(truth_path, data)
-    trials = plan_run(data, settings)[1]
-    check_prior(prior, settings)
-    known = resolve(prior, data) if prior else None
+    plan = plan_run(data, settings, prior)
     devices = find_devices(device)
-    manifest = describe_run(data, settings, x_path, y_path, devices)
+    tables = {"x": x_path, "y": y_path}
     if covariates_path is not None:
-        manifest["tables"]["covariates"] = covariates_path.name
-    if prior and known:
-        manifest["data"] |= {"prior": known.prior.fingerprint()}
-        manifest["prior"] = describe_prior(prior, known)
-    manifest |= {"plan": fingerprint_plan(trials), "command": list(command or [])}
-    with open_run(out, manifest, trials) as run:
-        stored = load_manifest(out)
-        if stored.get("status") != "complete":
-            clock = _Clock(run, stored)
-            if not (trials or quiet):
-                words = "No network is needed; the graph is learnt from the tables alone ..."
-                console.print(words, highlight=False)
+        tables["covariates"] = covariates_path
+    manifest = describe_run(plan, tables, devices, prior, command or ())
+    with open_output(out, manifest.to_json(), RUN) as folder:
+        if not folder.is_complete:
+            stored = load_manifest(out)
+            clock = _Clock(folder, stored)
+            if not (plan.trials or quiet):
+                message = "No network is needed; the graph is learnt from the tables alone ..."
+                console.print(message, highlight=False)
             try:
-                silent = quiet or not trials
-                with TrainingProgress(len(trials), console, silent) as progress:
-                    report = _Follower(run, progress, clock)
-                    fit = fit_data(data, settings, devices, prior=prior, saver=run, report=report)
+                silent = quiet or not plan.trials
+                with TrainingProgress(len(plan.trials), console, silent) as progress:
+                    report = _Follower(folder, progress, clock)
+                    saver = Checkpoints(out, plan.trials)
+                    fit = run_plan(plan, devices, saver=saver, report=report)
                 if settings.null:
                     search = functools.partial(fit_data, refit=False, prior=prior)
-                    manifest["null"] = _fit_null(
-                        run, fit, settings, devices, console, quiet, search
-                    )
+                    null = _fit_null(folder, fit, settings, devices, console, quiet, search)
+                    q = assign_q(fit.latent.graph, null)
+                    fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
+                    manifest = replace(manifest, null=_describe_null(null, fit, settings))
             finally:
                 clock.write()
-            seconds = clock.seconds
-            write_fit(
-                run, fit, manifest | {"created": stored.get("created", ""), "seconds": seconds}
-            )
-        _write_scores(run, truth)
-        write_report(out)
-        run.discard_work()
-    return load_run(out)
+            manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
+            write_fit(folder, fit, manifest)
+        run = load_run(out)
+        if truth is not None:
+            run = _write_scores(folder, run, truth)
+        write_report(out, run)
+        folder.discard_work()
+    return run
 
 
 def _fit_null(
-    run: RunFolder,
+    folder: OutputFolder,
     fit: Fit,
     settings: RunSettings,
     devices: Sequence[jax.Device],
     console: Console,
     quiet: bool,
     search: Callable[..., Fit],
-) -> dict[str, Any]:
-    """Find out how much is chance, round by round, and give the edges their q-values."""
+) -> Null:
+    """Find out how much is chance, round by round."""
     rounds: list[NullRound] = []
     with contextlib.suppress(InputError):  # missing or damaged: all rounds are to be made
-        rounds = read_rounds(run.folder)
+        rounds = read_rounds(folder.path)
 
     def save(found: NullRound) -> None:
         rounds.append(found)
-        run.write_json(NULL, {"rounds": [entry.to_json() for entry in rounds]})
+        folder.write_json(NULL, {"rounds": [entry.to_json() for entry in rounds]})
 
     if not quiet:
         console.print(
@@ -158,7 +145,7 @@ def _fit_null(
         )
     total = (settings.null + 1) * min(NETWORKS, len(fit.nets))
     with TrainingProgress(total, console, quiet or not total) as progress:
-        null = fit_null(
+        return fit_null(
             fit.data,
             settings,
             devices,
@@ -168,45 +155,36 @@ def _fit_null(
             report=progress,
             fit=search,
         )
-    drawn = fit.latent.graph
-    found = assign_q(drawn, null)
-    for graph in (drawn, fit.latent.candidates):
-        nx.set_edge_attributes(graph, found, "q")
-    sentence = summarise_null(null, drawn)
+
+
+def _describe_null(null: Null, fit: Fit, settings: RunSettings) -> NullSummary:
+    sentence = summarise_null(null, fit.latent.graph)
     if fit.data.covariates:
         sentence = f"{sentence} {fit.data.covariates.permutation}"
-    return {"sentence": sentence, "rounds": settings.null, "reported": null.reported}
-
-
-def load_run(folder: Path) -> RunResult:
-    """Read a finished run folder."""
-    manifest = load_manifest(folder)
-    graph = load_graph(folder / "graph.json")
-    return RunResult(folder, manifest, graph, manifest.get("scores", {}))
+    return NullSummary(sentence, settings.null, null.reported)
 
 
 class _Clock:
     """The seconds of a run over all its sittings, kept in the manifest."""
 
-    def __init__(self, run: RunFolder, manifest: dict[str, Any]) -> None:
-        self._run, self._manifest = run, manifest
+    def __init__(self, folder: OutputFolder, manifest: Manifest) -> None:
+        self._folder, self._manifest = folder, manifest
         self._started = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        earlier: float = self._manifest.get("seconds", 0.0)
-        return earlier + time.monotonic() - self._started
+        return (self._manifest.seconds or 0.0) + time.monotonic() - self._started
 
     def write(self) -> None:
         """A sitting that is killed loses what was not written."""
-        self._run.write_json(MANIFEST, self._manifest | {"seconds": self.seconds})
+        self._folder.write_manifest(replace(self._manifest, seconds=self.seconds).to_json())
 
 
 class _Follower:
     """Passes the search's reports on, and keeps trials.csv and the clock up to date."""
 
-    def __init__(self, run: RunFolder, progress: TrainingProgress, clock: _Clock) -> None:
-        self._run, self._progress, self._clock = run, progress, clock
+    def __init__(self, folder: OutputFolder, progress: TrainingProgress, clock: _Clock) -> None:
+        self._folder, self._progress, self._clock = folder, progress, clock
         self._nets: list[TrainedNet] = []
         self._written = -SECONDS_BETWEEN_TABLES
 
@@ -214,7 +192,7 @@ class _Follower:
         self._progress(nets, share)
         self._nets.extend(nets)
         if self._nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
-            self._run.write_table("trials.csv", tabulate_trials(self._nets))
+            self._folder.write_table("trials.csv", tabulate_trials(self._nets))
             self._clock.write()
             self._written = time.monotonic()
 
@@ -227,12 +205,11 @@ def _load_truth(path: Path | None, data: Data) -> nx.DiGraph | None:
     return truth
 
 
-def _write_scores(run: RunFolder, truth: nx.DiGraph | None) -> None:
-    """Score against the truth, where one was given, and keep the scores in the manifest."""
-    if truth is None:
-        return
-    manifest = load_manifest(run.folder)
-    scores = score_folder(run.folder, truth)
-    run.write_json("scores.json", scores)
-    write_graph(truth, run.folder / "truth.json")
-    run.write_json(MANIFEST, manifest | {"scores": scores})
+def _write_scores(folder: OutputFolder, run: RunContents, truth: nx.DiGraph) -> RunContents:
+    """Score against the truth, and keep the scores in the manifest."""
+    scores = score_run(run, truth)
+    manifest = replace(run.manifest, scores=scores)
+    folder.write_json("scores.json", dict(scores))
+    write_graph(truth, folder.path / "truth.json")
+    folder.write_manifest(manifest.to_json())
+    return replace(run, manifest=manifest)

@@ -1,8 +1,8 @@
-"""The whole way: tables, search, selection, graph, scores."""
+"""From two tables to a graph, in memory: plan, search, selection, graph, refit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import jax
@@ -14,12 +14,8 @@ from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import Problem, make_problem
 from rinn.data.records import Data
-from rinn.errors import InputError, TrainingError, quote_some
-from rinn.graphs.basics import by_role
-from rinn.graphs.compare import GraphScores, score_graph
-from rinn.graphs.protocol import PaperScores, score_protocol, truth_patterns
+from rinn.errors import InputError, TrainingError
 from rinn.nets.groups import TrainedNet
-from rinn.nets.maps import NetMaps
 from rinn.nets.predict import (
     TestScores,
     find_test_losses,
@@ -40,23 +36,38 @@ from rinn.structure.heldout import make_support_test
 from rinn.structure.output_causes import find_output_causes
 from rinn.structure.output_edges import draw_output_edges
 from rinn.structure.prior.influence import Influence, learn_with_prior
-from rinn.structure.prior.resolve import resolve
+from rinn.structure.prior.resolve import Resolved, resolve
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.records import GraphSettings, LatentGraph
 from rinn.structure.vote import vote_graph
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Everything a run found; `problem` is what its networks have seen.
+class Plan:
+    """What a run will do, decided before anything is trained.
 
-    `chosen` are the places in `nets` of those that the graph was read from, `nearest` is the
+    `problem` is what the networks will see. Where none is needed, there are no `trials` and
+    `skip_reason` says why. `prior` is the prior knowledge about the columns of the data.
+    """
+
+    data: Data
+    settings: RunSettings
+    problem: Problem
+    trials: tuple[Trial, ...]
+    prior: Resolved | None = None
+    skip_reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The results of a run; `problem` is what its networks have seen.
+
+    `chosen` are the indices in `nets` of those that the graph was read from, `nearest` is the
     paper's choice. A strategy without networks has none of these, but graphs of its own
     (`detected`); one whose networks know nothing of the inputs has no `refit`. Where no network was
-    needed, `skip_reason` says why, and `test` is that of the graph's own network.
-    `influence` is what prior knowledge did, where there was some. `networks` are those that did not
-    diverge, where the effects are theirs. `output_causes` are sentences about latents that may be
-    outputs.
+    needed, `skip_reason` says why, and `test` is that of the graph's own network. `influence` is
+    what prior knowledge did, where there was some. `networks` are those that did not diverge, where
+    the effects are theirs. `output_causes` are sentences about latents that may be outputs.
     """
 
     data: Data
@@ -67,7 +78,7 @@ class Fit:
     chosen: tuple[int, ...] = ()
     nearest: Selection | None = None
     test: TestScores | None = None
-    test_of_ten: TestScores | None = None
+    paper_test: TestScores | None = None
     effects: Effects | None = None
     refit: Refit | None = None
     comparison: Comparison | None = None
@@ -83,7 +94,7 @@ class Fit:
         return [self.nets[i] for i in self.chosen]
 
     @property
-    def ten(self) -> list[TrainedNet]:
+    def paper_nets(self) -> list[TrainedNet]:
         """The networks of the paper's protocol, the nearest to the origin first."""
         return [self.nets[i] for i in self.nearest.chosen] if self.nearest else []
 
@@ -110,49 +121,21 @@ def fit_data(
         report: see `run_search`.
 
     Returns:
-        What was found.
+        The results.
 
     Raises:
         InputError: the strategy cannot take the outputs, or use what is known.
         TrainingError: every network diverged.
     """
+    plan = plan_run(data, settings, prior)
+    return run_plan(plan, devices, refit=refit, saver=saver, report=report)
+
+
+def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = None) -> Plan:
+    """Decide what to train on what; InputError where the strategy cannot take what is given."""
     strategy = find_strategy(settings)
-    check_prior(prior, settings)
-    problem, trials = plan_run(data, settings)
-    if isinstance(strategy, Detection):
-        return _detect(data, problem, strategy, settings)
-    nets: Sequence[TrainedNet] = ()
-    if trials:
-        nets = run_search(
-            problem,
-            trials,
-            devices,
-            engine=strategy.engine,
-            seed=settings.seed,
-            saver=saver,
-            report=report,
-        )
-    return conclude(data, problem, nets, settings, prior=prior, refit=refit)
-
-
-def check_prior(prior: PriorKnowledge | None, settings: RunSettings) -> None:
-    """Raise InputError where there is prior knowledge and the strategy cannot use it."""
-    if prior and not find_strategy(settings).takes_prior:
-        raise InputError(
-            f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
-            f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
-            f"prior out"
-        )
-    if prior and settings.output_edges:
-        raise InputError(
-            "output_edges must be off where there is prior knowledge, which says nothing of edges "
-            "between outputs, but both were given; leave one of them out"
-        )
-
-
-def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
-    """What a run will train, and on what; no trials where no network is needed."""
-    strategy = find_strategy(settings)
+    if prior:
+        _check_prior(strategy, settings)
     if data.covariates is not None and not strategy.takes_covariates:
         raise InputError(
             f"covariates must come with the strategy {list_strategies('takes_covariates')}, whose "
@@ -162,9 +145,27 @@ def plan_run(data: Data, settings: RunSettings) -> tuple[Problem, list[Trial]]:
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     _check_outputs(problem, strategy, settings)
     trials = plan_trials(settings, problem)
-    if find_skip_reason(problem, settings):
-        trials = []
-    return strategy.select_inputs(problem) if isinstance(strategy, Networks) else problem, trials
+    resolved = resolve(prior, data) if prior else None
+    if not isinstance(strategy, Networks):
+        return Plan(data, settings, problem, tuple(trials), resolved)
+    skip_reason = find_skip_reason(problem, settings)
+    planned = () if skip_reason else tuple(trials)
+    return Plan(data, settings, strategy.select_inputs(problem), planned, resolved, skip_reason)
+
+
+def _check_prior(strategy: Strategy, settings: RunSettings) -> None:
+    """Raise InputError where the strategy cannot use prior knowledge."""
+    if not strategy.takes_prior:
+        raise InputError(
+            f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
+            f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
+            f"prior out"
+        )
+    if settings.output_edges:
+        raise InputError(
+            "output_edges must be off where there is prior knowledge, which says nothing of edges "
+            "between outputs, but both were given; leave one of them out"
+        )
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
@@ -182,37 +183,45 @@ def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) 
         )
 
 
-def _detect(data: Data, problem: Problem, strategy: Detection, settings: RunSettings) -> Fit:
-    detected = strategy.detect(data, settings)
-    graph = detected.graphs[detected.chosen]
-    latent = LatentGraph(graph, graph)
-    return Fit(data, problem, latent, detected.trials, detected=detected)
-
-
-def conclude(
-    data: Data,
-    problem: Problem,
-    nets: Sequence[TrainedNet],
-    settings: RunSettings,
+def run_plan(
+    plan: Plan,
+    devices: Sequence[jax.Device],
     *,
-    prior: PriorKnowledge | None = None,
     refit: bool = True,
+    saver: Saver | None = None,
+    report: Callable[[Sequence[TrainedNet], float], None] | None = None,
 ) -> Fit:
+    """Carry out a plan; see `fit_data`."""
+    strategy, seed = find_strategy(plan.settings), plan.settings.seed
+    if isinstance(strategy, Detection):
+        detected = strategy.detect(plan.data, plan.settings)
+        graph = detected.graphs[detected.chosen]
+        latent = LatentGraph(graph, graph)
+        return Fit(plan.data, plan.problem, latent, detected.trials, detected=detected)
+    nets: Sequence[TrainedNet] = ()
+    if plan.trials:
+        engine, trials = strategy.engine, list(plan.trials)
+        nets = run_search(
+            plan.problem, trials, devices, engine=engine, seed=seed, saver=saver, report=report
+        )
+    return conclude(plan, nets, refit=refit)
+
+
+def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> Fit:
     """From trained networks to the graph; without any, from a regression."""
+    data, problem = plan.data, plan.problem
     empty = LatentGraph(nx.DiGraph(), nx.DiGraph())
-    found = Fit(data, problem, empty, tabulate_trials(()))
+    fit = Fit(data, problem, empty, tabulate_trials(()), skip_reason=plan.skip_reason)
     if nets:
-        found = _select(found, nets, settings)
-    else:
-        found = replace(found, skip_reason=find_skip_reason(problem, settings))
-    if found.kept and not len(map_trained(found.kept[0]).inputs):
-        views = [view_net(net, problem) for net in found.kept]
-        return replace(found, latent=vote_graph(views, data.inputs, data.outputs))
-    found = _read_graph(found, settings, prior)
-    return _compare_graph(found, settings) if refit else found
+        fit = _select(fit, nets, plan.settings)
+    if fit.kept and not len(map_trained(fit.kept[0]).inputs):
+        views = [view_net(net, problem) for net in fit.kept]
+        return replace(fit, latent=vote_graph(views, data.inputs, data.outputs))
+    fit = _read_graph(fit, plan)
+    return _compare_graph(fit, plan.settings) if refit else fit
 
 
-def _select(found: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
+def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
     """Keep the networks that the graph is read from, and those of the paper's protocol."""
     loss = np.array([net.validation_loss for net in nets])
     setting = np.array([net.trial.setting for net in nets])
@@ -228,20 +237,20 @@ def _select(found: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fi
             f"without diverging; look for columns with extreme values, or train more networks"
         )
     return replace(
-        found,
+        fit,
         trials=tabulate_trials(nets, nearest, chosen),
         nets=tuple(nets),
         chosen=chosen,
         nearest=nearest,
-        test=score_test(kept, found.problem),
-        test_of_ten=score_test([nets[i] for i in nearest.chosen], found.problem),
+        test=score_test(kept, fit.problem),
+        paper_test=score_test([nets[i] for i in nearest.chosen], fit.problem),
     )
 
 
-def _read_graph(found: Fit, settings: RunSettings, prior: PriorKnowledge | None) -> Fit:
+def _read_graph(fit: Fit, plan: Plan) -> Fit:
     """Estimate the effects and learn the graph that explains them."""
-    data, problem, kept = found.data, found.problem, found.kept
-    usable = sum(bool(np.isfinite(net.validation_loss)) for net in found.nets)
+    data, problem, settings, kept = fit.data, fit.problem, plan.settings, fit.kept
+    usable = sum(bool(np.isfinite(net.validation_loss)) for net in fit.nets)
     # Few networks say nothing that a regression does not: they are read only where asked for.
     is_few = settings.effects == "auto" and usable < MIN_NETWORKS
     effects = estimate_effects(problem, () if is_few else kept, settings.effects)
@@ -252,9 +261,9 @@ def _read_graph(found: Fit, settings: RunSettings, prior: PriorKnowledge | None)
     how = GraphSettings(
         settings.bootstraps, settings.direct, settings.effects_only, settings.output_edges
     )
-    if prior:
-        odds = resolve(prior, data).prior
-        latent, influence = learn_with_prior(effects, *names, odds, seed=seed, settings=how)
+    if plan.prior:
+        prior = plan.prior.prior
+        latent, influence = learn_with_prior(effects, *names, prior, seed=seed, settings=how)
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
     if settings.output_edges:
@@ -262,21 +271,26 @@ def _read_graph(found: Fit, settings: RunSettings, prior: PriorKnowledge | None)
     networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None
-    found = replace(found, latent=latent, effects=effects, influence=influence, networks=networks)
-    return replace(found, output_causes=find_output_causes(latent.graph, effects, *names))
+    return replace(
+        fit,
+        latent=latent,
+        effects=effects,
+        influence=influence,
+        networks=networks,
+        output_causes=find_output_causes(latent.graph, effects, *names),
+    )
 
 
-def _compare_graph(found: Fit, settings: RunSettings) -> Fit:
-    """Fit the graph as a network of its own, and set it beside others or a regression."""
-    data, problem, latent = found.data, found.problem, found.latent
-    own = refit_graph(latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
-    _add_refit(latent.graph, own)
-    _add_refit(latent.candidates, own)
-    if not found.kept:
-        test = score_predictions(predict_test(own, problem), problem)
-        return replace(found, refit=own, comparison=compare_regression(own, problem), test=test)
-    losses = find_test_losses(_best_of_each_split(found.kept), problem)
-    return replace(found, refit=own, comparison=compare_losses(own, losses))
+def _compare_graph(fit: Fit, settings: RunSettings) -> Fit:
+    """Fit the graph as a network of its own, and compare it with others or a regression."""
+    data, problem = fit.data, fit.problem
+    refit = refit_graph(fit.latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
+    fit = replace(fit, refit=refit, latent=annotate_latent(fit.latent, refit=refit))
+    if not fit.kept:
+        test = score_predictions(predict_test(refit, problem), problem)
+        return replace(fit, comparison=compare_regression(refit, problem), test=test)
+    losses = find_test_losses(_best_of_each_split(fit.kept), problem)
+    return replace(fit, comparison=compare_losses(refit, losses))
 
 
 def _withhold(latent: LatentGraph) -> LatentGraph:
@@ -296,49 +310,39 @@ def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:
     ]
 
 
-def _add_refit(graph: nx.DiGraph, refit: Refit) -> None:
-    """Give edges and latents the parameters of the graph's own network, and what they are worth."""
-    for edge in refit.edges:
-        if graph.has_edge(edge.source, edge.target):
-            graph.edges[edge.source, edge.target].update(
-                weight=edge.effect,
-                weight_spread=edge.effect_spread,
-                loss_without=edge.loss_without,
-                loss_error=edge.error,
+def annotate_latent(
+    latent: LatentGraph,
+    *,
+    refit: Refit | None = None,
+    q: Mapping[tuple[str, str], float] | None = None,
+    frequencies: bool = True,
+) -> LatentGraph:
+    """A latent graph whose edges and latents have the attributes that are known of them.
+
+    Args:
+        latent: the graph, and that of all candidates.
+        refit: gives the effects of edges and latents, and the loss without them.
+        q: q-values by edge.
+        frequencies: whether frequencies are kept; without resamples nothing is known of them.
+    """
+    graphs = [graph.copy() for graph in (latent.graph, latent.candidates)]
+    for graph in graphs:
+        for edge in refit.edges if refit else ():
+            if graph.has_edge(edge.source, edge.target):
+                graph.edges[edge.source, edge.target].update(
+                    weight=edge.effect,
+                    weight_spread=edge.effect_spread,
+                    loss_without=edge.loss_without,
+                    loss_error=edge.error,
+                )
+        for node in refit.latents if refit else ():
+            graph.nodes[node.latent].update(
+                effects=dict(node.effects), loss_without=node.loss_without, loss_error=node.error
             )
-    for latent in refit.latents:
-        graph.nodes[latent.latent].update(
-            effects=dict(latent.effects),
-            loss_without=latent.loss_without,
-            loss_error=latent.error,
-        )
-
-
-def score_found(
-    maps: Sequence[NetMaps],
-    graph: nx.DiGraph,
-    truth: nx.DiGraph,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-) -> tuple[PaperScores, GraphScores]:
-    """Compare the kept networks and the graph with a known truth."""
-    check_truth(truth, inputs, outputs)
-    patterns = truth_patterns(truth, outputs, inputs)
-    known = all(len(m.inputs) for m in maps)
-    inputs_of = [m.inputs for m in maps] if known else None
-    return score_protocol([m.nodes for m in maps], inputs_of, patterns), score_graph(graph, truth)
-
-
-def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """Raise InputError unless the truth speaks of these tables' columns."""
-    for role, names in (("input", inputs), ("output", outputs)):
-        known = by_role(truth, role)
-        if not set(known) & set(names):
-            raise InputError(
-                f"the truth must name the {role}s of the tables, but none of its {role}s "
-                f"({quote_some(known)}) is a column ({quote_some(names)}); give the truth that "
-                f"belongs to these tables"
-            )
+        nx.set_edge_attributes(graph, dict(q or {}), "q")
+        for values in () if frequencies else (*graph.nodes.values(), *graph.edges.values()):
+            values.pop("frequency", None)
+    return replace(latent, graph=graphs[0], candidates=graphs[1])
 
 
 def tabulate_trials(
@@ -346,7 +350,7 @@ def tabulate_trials(
 ) -> pd.DataFrame:
     """One row for each trained network: settings, losses, sparsity, distance, status."""
     rows = []
-    for place, net in enumerate(nets):
+    for i, net in enumerate(nets):
         row = {"trial": net.trial.number, "setting": net.trial.setting, "split": net.trial.split}
         settings = dict(net.trial.net.__dict__)
         settings["max_epochs"] = settings.pop("epochs")
@@ -359,28 +363,12 @@ def tabulate_trials(
             "validation_loss": net.validation_loss,
             "validation_error": net.validation_error,
             "sum_abs_weights": net.l1_norm,
-            "distance": nearest.distance[place] if nearest else np.nan,
-            "nearest": place in nearest.chosen if nearest else False,
-            "kept": place in chosen,
+            "distance": nearest.distance[i] if nearest else np.nan,
+            "nearest": i in nearest.chosen if nearest else False,
+            "kept": i in chosen,
         }
         rows.append(row)
     if not rows:
         return pd.DataFrame(columns=["trial", "setting", "split", "kept"])
     table = pd.DataFrame(rows).replace([np.inf, -np.inf], np.nan)
     return table.sort_values("trial", ignore_index=True)
-
-
-def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
-    """One row for each input: its name, and its effect on each output, rounded."""
-    values = pd.DataFrame(effects.z.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
-    values.insert(0, "", list(data.inputs))
-    return values
-
-
-def tabulate_activity(data: Data, refit: Refit) -> pd.DataFrame:
-    """One row for each sample: its id, and the activity of each latent, rounded."""
-    names = data.samples or tuple(str(row) for row in range(1, len(data.x) + 1))
-    columns = [latent.latent for latent in refit.latents]
-    values = pd.DataFrame(refit.latent_values.round(4) + 0.0, columns=columns)  # no -0.0
-    values.insert(0, "sample", list(names), allow_duplicates=True)
-    return values

@@ -10,7 +10,7 @@ import pytest
 
 from processes import STOPPED, start_command, stop, wait_until_it_answers
 from rinn.cli import run
-from rinn.runs.folder import MANIFEST
+from rinn.runs.manifest import MANIFEST
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads /proc")
 

@@ -26,7 +26,7 @@ from rinn.files import encode_table, guard_formula, read_table, unguard_formula
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.graphs.formats.cytoscape import encode_cyjs
 from rinn.graphs.formats.tables import encode_csv
-from rinn.pipeline import tabulate_effects
+from rinn.runs.write import tabulate_effects
 
 AS_TEXT = {"dtype": str, "keep_default_na": False}
 UNUSUAL = (

@@ -161,7 +161,7 @@ def test_nothing_is_overwritten(cohort, tmp_path):
     out = tmp_path / "out"
     make(cohort, out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(InputError, match=r"made with other settings \(min_carriers\)"):
+    with pytest.raises(InputError, match=r"made with other min_carriers \(5, now 4\)"):
         make(cohort, out, min_carriers=4)
     cohort["sequenced"].write_text("\n".join(TUMOURS[:57]))
     with pytest.raises(InputError, match=r"made with other files \(sequenced\)"):
@@ -267,7 +267,7 @@ def test_a_study_folder_is_enough(tmp_path):
         prepare(Sources(study=study, expression_profile="rna_z"), tmp_path / "no")
     write(study / "case_lists" / "cases_sequenced.txt",
           f"stable_id: t_sequenced\ncase_list_ids: {chr(9).join(TUMOURS[:59])}\n")  # fmt: skip
-    with pytest.raises(InputError, match=r"made with other files \(study\)"):
+    with pytest.raises(InputError, match=r"made with other sources \(study\)"):
         prepare(Sources(study=study), tmp_path / "out", settings)
     (study / "meta_rna.txt").unlink()
     with pytest.raises(InputError, match="has only z-scores; pass --reference none"):

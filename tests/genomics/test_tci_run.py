@@ -7,8 +7,7 @@ import pytest
 import rinn.genomics.tci.null
 from rinn.cli import run
 from rinn.data.align import load_data
-from rinn.errors import InputError
-from rinn.genomics.tci.run import load_tci, pack_causes
+from rinn.genomics.tci.run import pack_causes
 
 FILES = {
     ".rinn.lock",
@@ -58,7 +57,6 @@ def test_command_writes_everything(tables, capsys):
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["status"] == "complete"
     assert manifest["settings"]["method"] == "tci"
-    assert manifest["summary"] == load_tci(out).summary
     assert manifest["summary"]["drivers"] == 1
 
 
@@ -108,8 +106,6 @@ def test_folder_of_others_is_refused(tables, capsys):
     assert call(tables) == 2
     assert "holds other files" in capsys.readouterr().err
     assert (tables / "run" / "mine.txt").read_text() == "mine"
-    with pytest.raises(InputError, match="RUN must be"):
-        load_tci(tables / "run")
 
 
 def test_interrupted_run_goes_on(tables, monkeypatch, capsys):
@@ -164,7 +160,8 @@ def test_nothing_kept_writes_no_tables(tables, capsys):
 def test_cutoff_of_one_is_told(tables, capsys):
     assert call(tables, "--min-cutoff", "1") == 0
     assert "6 SGAs that are not rare have the cut-off 1" in capsys.readouterr().out
-    assert load_tci(tables / "run").summary["drivers"] == 0
+    manifest = json.loads((tables / "run" / "manifest.json").read_text())
+    assert manifest["summary"]["drivers"] == 0
 
 
 def test_wrong_words_are_named(tables, capsys):

@@ -10,7 +10,8 @@ from rinn.fit import fit_run
 from rinn.nets.curves import COLUMNS, NO_CURVE, tabulate_curves
 from rinn.nets.search import run_search
 from rinn.pipeline import tabulate_trials
-from rinn.runs.folder import open_run
+from rinn.runs.checkpoint import Checkpoints
+from rinn.runs.folder import RUN, open_output
 
 CPU = jax.devices("cpu")[:1]
 MANIFEST = {"format": 1, "settings": {}, "data": {}, "created": "now"}
@@ -89,7 +90,8 @@ def stop_after(saves, run, monkeypatch):
 @pytest.mark.parametrize("saves", [1, 2, 5])
 def test_resumed_equals_uninterrupted(whole, saves, tmp_path, monkeypatch):
     trials = some_that_stop()
-    with open_run(tmp_path / "run", MANIFEST, trials) as run:
+    with open_output(tmp_path / "run", MANIFEST, RUN):
+        run = Checkpoints(tmp_path / "run", trials)
         stop_after(saves, run, monkeypatch)
         resumed = run_search(small_problem(), trials, CPU, saver=run)
         again = run_search(small_problem(), trials, CPU, saver=run)
@@ -101,7 +103,8 @@ def test_resumed_equals_uninterrupted(whole, saves, tmp_path, monkeypatch):
 
 def test_work_of_a_release_without_curves_goes_on(whole, tmp_path, monkeypatch):
     trials = some_that_stop()
-    with open_run(tmp_path / "run", MANIFEST, trials) as run:
+    with open_output(tmp_path / "run", MANIFEST, RUN):
+        run = Checkpoints(tmp_path / "run", trials)
         stop_after(1, run, monkeypatch)
         for path in (run.folder / "work").iterdir():
             arrays = dict(np.load(path))

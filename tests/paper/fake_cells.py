@@ -4,8 +4,8 @@ import importlib.metadata
 import zlib
 
 from rinn.errors import TrainingError
-from rinn.paper.cells import Cell, GraphF1, Job, MapScores, Spread
-from rinn.paper.published import find_published
+from rinn.paper.cells import Cell, GraphF1, MapScores, load_published
+from rinn.runs.manifest import Spread
 
 RINN = importlib.metadata.version("rinn")
 
@@ -48,46 +48,40 @@ def make_cells(*cells):
 class FakeRuns:
     """A `run_cell` that notes its calls, and fails or stops where it is told to."""
 
-    def __init__(self, failing=(), stopping=(), words="every network diverged"):
-        self.failing, self.stopping, self.words = set(failing), set(stopping), words
+    def __init__(self, failing=(), stopping=(), message="every network diverged"):
+        self.failing, self.stopping, self.message = set(failing), set(stopping), message
         self.calls, self.arguments = [], []
 
-    def __call__(
-        self, dataset, strategy, budget, seed, folder, device, console, quiet, *, samples, trials
-    ):
-        job = Job(dataset, strategy, seed)
+    def __call__(self, job, setup, folder, device, console, quiet):
         self.calls.append(job.name)
-        self.arguments.append((budget, folder, device, quiet, samples, trials))
+        self.arguments.append((setup, folder, device, quiet))
         folder.mkdir(exist_ok=True)
         (folder / "manifest.json").write_text("{}")
         if job.name in self.stopping:
             raise KeyboardInterrupt
         if job.name in self.failing:
-            raise TrainingError(self.words)
-        return vary_cell(job, budget=budget, samples=samples, trials=trials)
+            raise TrainingError(self.message)
+        return vary_cell(job, budget=setup.budget, samples=setup.samples, trials=setup.trials)
 
 
 def vary_cell(job, **changes):
     """A cell near the published figures, a little different for each job."""
-    paper = find_published(job.dataset, job.strategy)
+    paper = load_published().get((job.dataset, job.strategy), {})
     shift = (zlib.crc32(job.name.encode()) % 15 - 6) / 100
     cell = make_cell(job.dataset, job.strategy, job.seed)
 
-    def near(ours, published):
+    def near(ours, kind):
         if ours is None:
             return None
-        moved = {
-            name: Spread(
-                min(max((getattr(published or ours, name).mean + shift), 0.0), 1.0),
-                getattr(ours, name).sd,
-            )
-            for name in ("precision", "recall", "f1")
-        }
+        moved = {}
+        for name in ("precision", "recall", "f1"):
+            mean = paper.get(f"{kind}_{name}", getattr(ours, name)).mean + shift
+            moved[name] = Spread(min(max(mean, 0.0), 1.0), getattr(ours, name).sd)
         return MapScores(**moved, threshold=ours.threshold)
 
-    found = {"hidden": near(cell.hidden, paper.hidden), "input": near(cell.input, paper.input)}
-    if paper.test_error:
-        found["test_error"] = Spread(max(paper.test_error.mean - shift, 0.0), 0.02)
-    if paper.auroc:
-        found["auroc"] = Spread(min(paper.auroc.mean + shift, 1.0), 0.01)
+    found = {"hidden": near(cell.hidden, "hidden"), "input": near(cell.input, "input")}
+    if "test_error" in paper:
+        found["test_error"] = Spread(max(paper["test_error"].mean - shift, 0.0), 0.02)
+    if "auroc" in paper:
+        found["auroc"] = Spread(min(paper["auroc"].mean + shift, 1.0), 0.01)
     return make_cell(job.dataset, job.strategy, job.seed, **found | changes)

@@ -1,12 +1,14 @@
 """The figure of a reproduction, ours beside the paper's, and `rinn draw` of its folder."""
 
+import json
+
 import pytest
 
 from rinn.cli import run
 from rinn.errors import InputError
-from rinn.paper.cells import Cell, GraphF1, MapScores, Spread, save_cell
+from rinn.paper.cells import Cell, GraphF1, MapScores, load_published
 from rinn.paper.figure import draw_folder, load_comparison, plot_reproduction, reproduction_info
-from rinn.paper.published import find_published
+from rinn.runs.manifest import Spread
 
 
 def cell(dataset="or", strategy="rinn", seed=0, f1=0.5):
@@ -25,7 +27,8 @@ def reproduced(tmp_path):
     (folder / "cells").mkdir(parents=True)
     (folder / "reproduction.json").write_text("{}")
     for one in (cell(), cell(seed=1, f1=0.7), cell(strategy="dm")):
-        save_cell(folder / "cells" / f"{one.job.name}.json", one)
+        path = folder / "cells" / f"{one.job.name}.json"
+        path.write_text(json.dumps(one.to_json()))
     return folder
 
 
@@ -40,11 +43,11 @@ def test_a_reproduction_is_drawn(reproduced, tmp_path, capsys):
 def test_dots_are_ours_and_the_papers(reproduced):
     info = reproduction_info(load_comparison(reproduced), measures=["hidden_f1", "auroc"])
     dots = {(dot.strategy, dot.measure): dot for dot in info.dots}
-    paper = find_published("or", "rinn")
+    paper = load_published()["or", "rinn"]
     assert dots["rinn", "hidden_f1"].ours == pytest.approx(0.6)
     assert dots["rinn", "hidden_f1"].ours_sd == pytest.approx(0.05)
-    assert dots["rinn", "hidden_f1"].paper == paper.hidden.f1.mean
-    assert dots["rinn", "auroc"].paper == paper.auroc.mean
+    assert dots["rinn", "hidden_f1"].paper == paper["hidden_f1"].mean
+    assert dots["rinn", "auroc"].paper == paper["auroc"].mean
     assert dots["dm", "auroc"].paper is None
     assert info.rows == (("or", "rinn"), ("or", "dm"))
     figure = plot_reproduction(load_comparison(reproduced), measures=["hidden_f1", "test_error"])

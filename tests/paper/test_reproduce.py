@@ -1,15 +1,12 @@
 import io
 import json
-import sys
-import types
 
 import pytest
 from fake_cells import RINN, FakeRuns, make_cell, vary_cell
 from rich.console import Console
 
 from rinn.errors import InputError
-from rinn.paper.cells import Job, load_cell
-from rinn.paper.folder import open_folder
+from rinn.paper.cells import Job, Setup, load_cell
 from rinn.paper.reproduce import plan_jobs, reproduce
 
 FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.json", ".rinn.lock"}
@@ -17,7 +14,7 @@ FILES = {"tables.md", "tables.csv", "tables.json", "tables.html", "reproduction.
 
 def run(out, runs, **changes):
     arguments = {"datasets": ["1", "or"], "strategies": ["rinn", "dm"], "device": "cpu"}
-    return reproduce(out, **arguments | changes, run_cell=runs, quiet=True)
+    return reproduce(out, **arguments | changes, runner=runs, quiet=True)
 
 
 def cells_in(out):
@@ -74,15 +71,15 @@ class TestGrid:
         assert runs.calls == names
         assert cells_in(out) == sorted(names)
         assert {path.name for path in out.iterdir()} == FILES | {"cells", "runs"}
-        assert runs.arguments[0] == ("quick", out / "runs" / names[0], "cpu", True, 5000, None)
+        setup = Setup("quick", 5000, None, RINN)
+        assert runs.arguments[0] == (setup, out / "runs" / names[0], "cpu", True)
         assert found.state == "8 of 8 cells done"
         assert load_cell(out / "cells" / "or-dm-1.json") == vary_cell(Job("or", "dm", 1))
 
     def test_what_a_cell_is_told(self, tmp_path):
         runs = FakeRuns()
         run(tmp_path, runs, budget="paper", samples=100, trials=4)
-        assert runs.arguments[0][0] == "paper"
-        assert runs.arguments[0][-2:] == (100, 4)
+        assert runs.arguments[0][0] == Setup("paper", 100, 4, RINN)
         setup = json.loads((tmp_path / "reproduction.json").read_text())
         expected = {"format": 1, "budget": "paper", "samples": 100, "trials": 4, "rinn": RINN}
         assert setup == expected
@@ -132,7 +129,11 @@ class TestGrid:
         assert len(runs.calls) == 4
         assert found.state == "3 of 4 cells done, 1 failed"
         cell = load_cell(tmp_path / "cells" / "matrix-rinn-0.json")
-        assert (cell.status, cell.words, cell.hidden) == ("failed", "every network diverged", None)
+        assert (cell.status, cell.message, cell.hidden) == (
+            "failed",
+            "every network diverged",
+            None,
+        )
         for name in ("tables.md", "tables.html"):
             text = (tmp_path / name).read_text()
             assert "failed" in text
@@ -177,13 +178,6 @@ class TestGrid:
         again = FakeRuns()
         run(tmp_path, again)
         assert again.calls == ["or-dm-0"]
-
-    def test_the_real_run_is_imported_when_asked_for(self, tmp_path, monkeypatch):
-        module = types.ModuleType("rinn.paper.run")
-        module.run_cell = FakeRuns()
-        monkeypatch.setitem(sys.modules, "rinn.paper.run", module)
-        run(tmp_path, None)
-        assert len(module.run_cell.calls) == 4
 
 
 class TestRefused:
@@ -230,7 +224,7 @@ class TestRefused:
     @pytest.mark.parametrize("text", ["{", "3", "\x00"])
     def test_damaged_setup(self, text, tmp_path):
         (tmp_path / "reproduction.json").write_text(text)
-        with pytest.raises(InputError, match=r"'rinn reproduce' has written, but .* cannot be"):
+        with pytest.raises(InputError, match=r"has no readable reproduction\.json; choose another"):
             run(tmp_path, FakeRuns())
 
     @pytest.mark.parametrize("name", ["notes.txt", "cells/mine.json", "manifest.json"])
@@ -272,8 +266,8 @@ class TestRefused:
         run(tmp_path, FakeRuns())
         part = tmp_path / "cells" / ".rinn-0123456789abcdef.part"
         part.touch()
-        with open_folder(tmp_path, make_cell().setup):
-            assert not part.exists()
+        run(tmp_path, FakeRuns())
+        assert not part.exists()
 
 
 class TestProgress:
@@ -281,7 +275,7 @@ class TestProgress:
         console = Console(file=io.StringIO(), force_terminal=terminal, width=120, color_system=None)
         arguments = {"datasets": ["1"], "strategies": ["rinn", "dm"], "device": "cpu"}
         runs = FakeRuns(failing=["matrix-dm-0"])
-        reproduce(tmp_path, **arguments | changes, run_cell=runs, console=console)
+        reproduce(tmp_path, **arguments | changes, runner=runs, console=console)
         return console.file.getvalue()
 
     def test_plain_lines(self, tmp_path):

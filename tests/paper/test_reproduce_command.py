@@ -1,20 +1,18 @@
 import re
-import sys
-import types
 
 import pytest
-from fake_cells import FakeRuns
+from fake_cells import RINN, FakeRuns
 
 from rinn.cli import run
+from rinn.paper.cells import Setup
 
 
 @pytest.fixture
 def runs(monkeypatch):
     """Cells that take no time, in place of the real ones."""
-    module = types.ModuleType("rinn.paper.run")
-    module.run_cell = FakeRuns()
-    monkeypatch.setitem(sys.modules, "rinn.paper.run", module)
-    return module.run_cell
+    runs = FakeRuns()
+    monkeypatch.setattr("rinn.paper.reproduce.run_cell", runs)
+    return runs
 
 
 def call(*words):
@@ -25,7 +23,8 @@ def test_defaults(runs, tmp_path, capsys):
     out = tmp_path / "out"
     assert call("--out", out) == 0
     assert len(runs.calls) == 20
-    assert runs.arguments[0] == ("quick", out / "runs" / "matrix-rinn-0", "cpu", False, 5000, None)
+    setup = Setup("quick", 5000, None, RINN)
+    assert runs.arguments[0] == (setup, out / "runs" / "matrix-rinn-0", "cpu", False)
     shown = capsys.readouterr()
     assert "Table 1. Input mapping" in shown.out
     assert "RINN: at or above the paper in" in shown.out
@@ -38,8 +37,7 @@ def test_choices(runs, tmp_path):
     words = ("--datasets", "5, or,", "--strategies", "dm,rinn", "--seeds", 2, "--trials", 4)
     assert call("--out", tmp_path, *words, "--budget", "paper") == 0
     assert runs.calls[:4] == ["tcga-or-dm-0", "tcga-or-rinn-0", "tcga-or-dm-1", "tcga-or-rinn-1"]
-    assert runs.arguments[0][0] == "paper"
-    assert runs.arguments[0][-1] == 4
+    assert runs.arguments[0][0] == Setup("paper", 5000, 4, RINN)
 
 
 def test_tumours_by_default(runs, tmp_path):

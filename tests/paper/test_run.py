@@ -1,13 +1,13 @@
 import pytest
 from rich.console import Console
 
-from rinn.paper.cells import STRATEGIES
-from rinn.paper.run import run_cell
+from rinn.paper.cells import STRATEGIES, Job, Setup
+from rinn.paper.reproduce import run_cell
 
 
 def run_small(strategy, folder, trials=4):
-    words = ("or", strategy, "quick", 0, folder, "cpu", Console(quiet=True), True)
-    return run_cell(*words, samples=150, trials=trials)
+    setup = Setup("quick", 150, trials, "0.1.0")
+    return run_cell(Job("or", strategy, 0), setup, folder, "cpu", Console(quiet=True), True)
 
 
 SLOW = ("esc", "dbn")

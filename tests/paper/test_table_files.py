@@ -5,16 +5,22 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from fake_cells import FakeRuns, make_cell, make_cells, vary_cell
+from fake_cells import RINN, FakeRuns, make_cell, make_cells, vary_cell
 from rich.console import Console
 
 from rinn.cli.show import show_comparison
-from rinn.paper.cells import DATASETS, STRATEGIES, Cell, Job
-from rinn.paper.notes import ORACLE, PROTOCOL, say_setup, say_spreads, say_time
-from rinn.paper.page import write_page
+from rinn.paper.cells import DATASETS, STRATEGIES, Cell, Job, Setup
 from rinn.paper.reproduce import plan_jobs
-from rinn.paper.tables import compare
-from rinn.paper.writing import write_csv, write_json, write_markdown, write_tables
+from rinn.paper.tables import (
+    ORACLE,
+    PROTOCOL,
+    compare,
+    describe_setup,
+    describe_spreads,
+    format_time,
+)
+from rinn.paper.write import write_csv, write_json, write_markdown, write_page, write_tables
+from rinn.runs.manifest import read_record
 
 HOSTILE = '<script>alert(1)</script> | [a](b) "quoted" & *it*\nnext `line` \x00\u202e</td>'
 FILES = ["tables.csv", "tables.html", "tables.json", "tables.md"]
@@ -66,7 +72,7 @@ def several():
 @pytest.fixture(scope="module")
 def hostile():
     cell = make_cell(device=HOSTILE, chosen={HOSTILE: HOSTILE}, budget=HOSTILE)
-    failed = make_cell("or", hidden=None, input=None, status="failed", words=HOSTILE)
+    failed = make_cell("or", hidden=None, input=None, status="failed", message=HOSTILE)
     return compare(cell.setup, [], make_cells(cell, failed))
 
 
@@ -127,7 +133,7 @@ class TestJson:
         assert found["setup"] == several.setup.to_json()
         assert found["summary"] == list(several.summary)
         assert found["protocol"] == list(PROTOCOL)
-        assert tuple(Cell.from_json(cell) for cell in found["cells"]) == several.cells
+        assert tuple(read_record(Cell, cell) for cell in found["cells"]) == several.cells
         assert len(found["figures"]) == 13 * len(several.tables[0].rows)
 
 
@@ -192,7 +198,7 @@ class TestPage:
 
     def test_protocol_is_stated(self, whole):
         words = Reader(write_page(whole)).words
-        for text in (ORACLE, *PROTOCOL, say_spreads(whole), say_setup(whole)):
+        for text in (ORACLE, *PROTOCOL, describe_spreads(whole), describe_setup(whole)):
             assert text in words
 
     def test_summary_comes_first(self, whole):
@@ -256,8 +262,8 @@ class TestTerminal:
         assert "0 networks in 0.0 s on no device." in self.show(empty)
 
 
-def test_say_time():
-    assert [say_time(s) for s in (0, 59.96, 3599.6, 86399)] == [
+def test_format_time():
+    assert [format_time(s) for s in (0, 59.96, 3599.6, 86399)] == [
         "0.0 s",
         "1 min 00 s",
         "1 h 00 min",
@@ -267,6 +273,6 @@ def test_say_time():
 
 def test_fake_runs_say_what_they_are_told(tmp_path):
     """The cells of these tests follow the contract that the real run must follow."""
-    cell = FakeRuns()("or", "dnn", "paper", 2, tmp_path, "cpu", None, True, samples=9, trials=3)
-    assert (cell.job, cell.setup.budget) == (Job("or", "dnn", 2), "paper")
-    assert (cell.samples, cell.trials) == (9, 3)
+    job, setup = Job("or", "dnn", 2), Setup("paper", 9, 3, RINN)
+    cell = FakeRuns()(job, setup, tmp_path, "cpu", None, True)
+    assert (cell.job, cell.setup) == (job, setup)

@@ -20,6 +20,7 @@ from rinn.refit.activity import find_activity
 from rinn.refit.intervene import cut_edges, predict_do
 from rinn.refit.model import run_model
 from rinn.runs.model import load_model
+from run_folders import make_comparison
 
 SPREAD = np.sqrt(2) / 2  # standard deviation of two numbers, in units of their distance
 
@@ -183,7 +184,7 @@ class TestCautions:
         assert found.change.tolist() == [0.0] * 4
 
     def test_a_graph_that_does_not_carry_the_data(self, tmp_path):
-        folder = write_linear_run(tmp_path / "run", comparison={"carries": False})
+        folder = write_linear_run(tmp_path / "run", comparison=make_comparison(False))
         with pytest.warns(UserWarning, match="leaves out something"):
             predict_do(load_model(folder), make_table(), inputs={"A": 1})
 

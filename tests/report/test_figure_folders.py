@@ -61,7 +61,9 @@ def test_what_a_run_lacks_is_left_out_with_a_reason(finished, tmp_path, capsys):
     words = capsys.readouterr().out
     assert "left out comparison: no truth was given to 'rinn fit'" in words
     assert "left out curves: there is no curves.csv" in words
-    assert "left out selection: RUN must hold the table of its trials, but trials.csv" in words
+    assert (
+        "left out selection: RUN must be a folder as rinn has written it, but trials.csv" in words
+    )
     written = {path.stem for path in (tmp_path / "out").iterdir()}
     assert written == {"graph", "strips", "architecture"}
 

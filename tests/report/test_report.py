@@ -18,7 +18,6 @@ from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import score_graph
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.nets.predict import map_trained
-from rinn.pipeline import tabulate_activity
 from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
 from rinn.report.html.answer import answer_info
@@ -39,9 +38,13 @@ from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import net_info, payload_info
 from rinn.report.html.truth import compare_info
 from rinn.runs.check import check_file
-from rinn.runs.read import add_weaker, load_contents
+from rinn.runs.manifest import ComparisonSummary, PredictionSummary, Spread, read_record
+from rinn.runs.read import add_weaker, load_run
+from rinn.runs.write import tabulate_activity
 from rinn.simulate.graphs import paper_graph
+from run_folders import make_comparison, make_scores
 
+COMPARED = read_record(ComparisonSummary, make_comparison(True))
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"quoted\" 'twice' & <b>",
@@ -152,7 +155,7 @@ def read(path):
 
 def test_every_section_is_there_without_truth(run):
     page = read(write_report(run))
-    sections = list_sections(load_contents(run))
+    sections = list_sections(load_run(run))
     assert page.headings == ["Latent graph between x.csv and y.csv", *sections]
     assert "Which networks were kept" in sections
     assert "No truth was given" in page.words
@@ -283,21 +286,16 @@ def test_page_is_replaced_whole(run):
 
 
 def test_scores_say_what_has_seen_the_truth(run):
-    score = {"precision": 1.0, "recall": 0.5, "f1": 0.67}
-    scores = {
-        "paper": {"hidden": score, "input": None, "threshold": 0.1},
-        "graph": {"latents": score, "edges": score, "shd": 1, "order_errors": 0},
-    }
-    change_manifest(run, lambda m: m | {"scores": scores})
+    change_manifest(run, lambda m: m | {"scores": make_scores()})
     write_graph(make_latent_graph(list("abcd"), list("vwxyz")), run / "truth.json")
     words = read(write_report(run)).words
     assert "threshold chosen with sight of the truth" in words
     assert "The truth has 2 latents" in words
-    assert "edges that differ (SHD): 1" in words
+    assert "edges that differ (SHD): 3" in words
 
 
 def test_answer_in_three_sentences(hostile):
-    contents = load_contents(hostile)
+    contents = load_run(hostile)
     found, trained, test = answer_info(contents)
     assert found == (
         "2 latents connect 2 of 4 inputs with 4 of 5 outputs; each was found in 50 % of "
@@ -397,7 +395,7 @@ def test_latent_effects_are_in_the_order_of_the_outputs():
     [
         (
             "mse",
-            {"carries": True},
+            COMPARED,
             " standard deviations of the output as the latent goes from one ",
         ),
         (
@@ -405,15 +403,16 @@ def test_latent_effects_are_in_the_order_of_the_outputs():
             None,
             " standard deviations of the output for one standard deviation of the latent",
         ),
-        ("bce", {"carries": True}, " on the scale of log odds as the latent goes from one "),
-        ("mixed", {"carries": True}, " of the output, close to its mean, as the latent goes from "),
+        ("bce", COMPARED, " on the scale of log odds as the latent goes from one "),
+        ("mixed", COMPARED, " of the output, close to its mean, as the latent goes from "),
     ],
 )
 def test_the_scale_of_effects_is_that_of_the_edges(made, loss, comparison, words):
-    contents = load_contents(made)
-    manifest = contents.manifest | {"test": {"loss": loss}, "comparison": comparison}
+    contents = load_run(made)
+    test = PredictionSummary(Spread(0.5), None, 9, loss)
+    manifest = replace(contents.manifest, test=test, comparison=comparison)
     assert words in say_units(replace(contents, manifest=manifest))
-    assert say_units(replace(contents, manifest=manifest | {"test": None})) == ""
+    assert say_units(replace(contents, manifest=replace(manifest, test=None))) == ""
 
 
 def test_effects_have_sign_and_shade():
@@ -477,7 +476,7 @@ def test_activity_is_summed_up(hostile):
     graph = load_graph(hostile / "graph.json")
     activity = pd.DataFrame({"sample": ["s1", "s2", "s3"], "L2": [-1.0, 0.0, np.nan]})
     activity.to_csv(hostile / "activity.csv", index=False)
-    info = payload_info(load_contents(hostile))
+    info = payload_info(load_run(hostile))
     about = info["latents"][list(graph).index("L2")]["activity"]
     assert about["samples"] == sum(about["bins"]) == 2
     assert (about["low"], about["high"], about["quantiles"][2]) == (-1.0, 0.0, -0.5)
@@ -491,9 +490,9 @@ def test_every_fit_writes_activity(made):
 def test_folders_of_older_releases_are_read(run):
     for name in ("activity.csv", "curves.csv", "edges.csv"):
         (run / name).unlink(missing_ok=True)
-    contents = load_contents(run)
+    contents = load_run(run)
     assert contents.activity is None
-    assert contents.found.number_of_edges() == contents.graph.number_of_edges()
+    assert contents.candidates.number_of_edges() == contents.graph.number_of_edges()
     page = read(write_report(run))
     assert page.count("path", "edge") == contents.graph.number_of_edges()
     assert page.count("path", "curve") == 0
@@ -502,7 +501,7 @@ def test_folders_of_older_releases_are_read(run):
 def test_old_table_of_edges_without_a_word_on_drawn(run):
     edges = pd.read_csv(run / "edges.csv").drop(columns="reported")
     edges.to_csv(run / "edges.csv", index=False)
-    assert load_contents(run).found.number_of_edges() == len(edges)
+    assert load_run(run).candidates.number_of_edges() == len(edges)
 
 
 def test_curves_are_drawn(run):
@@ -544,7 +543,9 @@ def test_chance_is_shown(run):
         },
     ]
     (run / "null.json").write_text(json.dumps({"rounds": rounds}))
-    change_manifest(run, lambda m: m | {"null": {"sentence": "Said of chance."}})
+    change_manifest(
+        run, lambda m: m | {"null": {"sentence": "Said of chance.", "rounds": 2, "reported": 1.5}}
+    )
     page = read(write_report(run))
     assert page.words.count("Said of chance.") == 2
     assert "rows of Y permuted, 2 3 edges 1 of 4" in page.words
@@ -584,12 +585,7 @@ def test_columns_that_the_truth_does_not_know_are_not_judged():
 
 
 def test_differences_are_drawn_and_listed(run):
-    score = {"precision": 1.0, "recall": 0.5, "f1": 0.67}
-    scores = {
-        "paper": {"hidden": score, "input": None, "threshold": 0.1},
-        "graph": {"latents": score, "edges": score, "shd": 1, "order_errors": 0},
-    }
-    change_manifest(run, lambda m: m | {"scores": scores})
+    change_manifest(run, lambda m: m | {"scores": make_scores()})
     truth = make_latent_graph(list("abcd"), list("vwxyz"))
     write_graph(truth, run / "truth.json")
     found = truth.copy()
@@ -601,7 +597,7 @@ def test_differences_are_drawn_and_listed(run):
 
 
 def test_maps_are_packed_and_found_again(run):
-    net = load_contents(run).nets[0]
+    net = load_run(run).nets[0]
     maps, info = map_trained(net).hidden, net_info(net)
     most = np.abs(maps).max()
     for layer, (total, living, packed) in zip(maps, info["layers"], strict=True):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -15,11 +16,13 @@ from rinn.fit import fit_run
 from rinn.graphs.files import load_graph, write_graph
 from rinn.report.html.page import write_report
 from rinn.report.html.payload import payload_info
-from rinn.runs.names import read_names
-from rinn.runs.read import load_contents
-from rinn.runs.sentences import say_comparison
+from rinn.runs.manifest import Manifest
+from rinn.runs.read import load_run, read_names
+from rinn.runs.sentences import describe_comparison
 from rinn.structure.enrichment import COLUMNS
+from run_folders import make_comparison, make_manifest
 
+COVARIATES = {"names": ["tissue"], "columns": [], "share": 0.1, "sentence": "", "notes": []}
 HOSTILE = "<img src=x onerror=alert(1)> & 'sets'"
 
 
@@ -77,19 +80,17 @@ def test_names_are_in_the_list_and_in_the_card(run):
     assert "<img" not in page
     assert "none below q = 0.05" in page
     assert "WEAK" not in page
-    contents = load_contents(run)
-    number = list(contents.found).index("L1")
+    contents = load_run(run)
+    number = list(contents.candidates).index("L1")
     latents = payload_info(contents)["latents"]
     assert [words.partition(" (")[0] for words in latents[number]["names"]] == [HOSTILE, "OTHER"]
-    assert latents[list(contents.found).index("L2")]["names"] == []
+    assert latents[list(contents.candidates).index("L2")]["names"] == []
 
 
 def test_a_run_without_names_says_nothing_of_them(run):
     page = write_report(run).read_text()
     assert "gene sets</th>" not in page
-    assert all(
-        "names" not in about for about in payload_info(load_contents(run))["latents"].values()
-    )
+    assert all("names" not in about for about in payload_info(load_run(run))["latents"].values())
 
 
 def test_the_best_of_each_set_and_no_more_than_three(run):
@@ -137,18 +138,18 @@ def test_from_gene_sets_to_the_report(run, tmp_path, capsys):
     [
         (True, None, "its network guesses each output's mean, and others do no better."),
         (False, None, "its network guesses each output's mean."),
-        (True, {"names": ["tissue"]}, "each output by its covariates, and others do no better."),
+        (True, COVARIATES, "each output by its covariates, and others do no better."),
     ],
 )
 def test_a_graph_without_edges(carries, covariates, end):
-    manifest = {"comparison": {"sentence": "So it is.", "carries": carries}}
-    manifest |= {"covariates": covariates} if covariates else {}
+    comparison = make_comparison(carries, "So it is.")
+    manifest = Manifest.from_json(make_manifest(comparison=comparison, covariates=covariates))
     empty = nx.DiGraph()
     empty.add_node("x0", role="input")
-    assert say_comparison(manifest, empty).startswith("So it is. The graph has no edge: ")
-    assert say_comparison(manifest, empty).endswith(end)
-    assert say_comparison(manifest, nx.DiGraph([("a", "b")])) == "So it is."
-    assert say_comparison({}, empty) is None
+    assert describe_comparison(manifest, empty).startswith("So it is. The graph has no edge: ")
+    assert describe_comparison(manifest, empty).endswith(end)
+    assert describe_comparison(manifest, nx.DiGraph([("a", "b")])) == "So it is."
+    assert describe_comparison(replace(manifest, comparison=None), empty) is None
 
 
 def test_the_report_says_what_no_edge_means(run):

@@ -18,6 +18,7 @@ from rinn.cli import run
 from rinn.graphs.files import edges_table, write_graph
 from rinn.report.index import read_card
 from rinn.structure.qvalues import NullRound
+from run_folders import make_comparison
 
 MISSING = object()
 VALUES = (MISSING, None, "word", -1, 0.5, float("nan"), [], {}, [[]], [None], True)
@@ -35,15 +36,17 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("damaged")
     make_table().to_csv(folder / "x.csv")
     (folder / "sets.gmt").write_text("S\tfrom a book\ty0\ty1\n")
-    score = {"precision": 0.5, "recall": 1.0, "f1": 0.75}
     more = {
         "settings": {"strategy": "rinn", "seed": 0, "select": "accurate"},
         "device": {"platform": "cpu", "kind": "cpu", "count": 1},
         "versions": {"rinn": "1.0"},
-        "comparison": {"sentence": "It predicts as well.", "carries": True},
-        "null": {"sentence": "Little is chance."},
-        "covariates": {"sentence": "They explain little.", "notes": []},
+        "comparison": make_comparison(True),
+        "null": {"sentence": "Little is chance.", "rounds": 2, "reported": 0.5},
+        "covariates": {"names": ["tissue"], "columns": [], "share": 0.1, "sentence": "A little.",
+                       "notes": []},
         "prior": {
+            "files": {"prior": "prior.csv"},
+            "options": {"set_weight": 1.0},
             "sentence": "It did little.",
             "account": ["1 statement"],
             "dropped_inputs": ["A"],
@@ -52,10 +55,6 @@ def place(tmp_path_factory):
                 {"input": "A", "output": "y0", "says": "no", "evidence": 3.0, "without": 0.5,
                  "reported": True}
             ],
-        },
-        "scores": {
-            "paper": {"hidden": score | {"threshold": 0.1}, "input": score, "threshold": 0.1},
-            "graph": {"latents": score, "edges": score, "shd": 3, "order_errors": 0},
         },
         "test": {"loss": "mse", "samples": 5, "error": {"mean": 0.5, "sd": 0.1}, "auroc": None},
     }  # fmt: skip
@@ -258,14 +257,14 @@ def test_the_damaged_file_is_named(place, name, command, capsys):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"networks": {"trained": 4, "kept": [0, 99], "nearest": []}}, "safetensors holds others"),
-        ({"networks": {"trained": 4, "kept": [0]}}, "manifest.json in"),
-        ({"test": None}, "RUN must hold how its networks predict, but manifest.json in"),
-        ({"device": {"platform": "cpu"}}, "RUN must hold what was run, and how, but manifest.json"),
         (
-            {"tables": {"x": "x", "y": "y", "samples": 8, "dropped": [], "inputs": ["A"]}},
-            "name its",
+            {"networks": {"trained": 4, "sets": 4, "kept": [0, 99], "nearest": []}},
+            "weights.safetensors in",
         ),
+        ({"networks": {"trained": 4, "kept": [0]}}, "has no readable manifest.json"),
+        ({"test": None}, "manifest.json in"),
+        ({"device": {"platform": "cpu"}}, "has no readable manifest.json"),
+        ({"tables": {"x": "x", "y": "y", "samples": 8}}, "has no readable manifest.json"),
     ],
 )
 def test_a_manifest_that_does_not_fit_the_run(place, changes, said, capsys):

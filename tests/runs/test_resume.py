@@ -11,6 +11,7 @@ import pytest
 import rinn.graphs.files
 import rinn.nets.search
 import rinn.report.html.page
+import rinn.runs.checkpoint
 import rinn.runs.folder
 from networks import make_trials, small_problem
 from processes import STOPPED, start_command, stop, wait_until_it_answers
@@ -20,7 +21,8 @@ from rinn.errors import InputError
 from rinn.fit import fit_run
 from rinn.nets.groups import BatchState, CompileGroup
 from rinn.nets.search import Engine, run_search
-from rinn.runs.folder import load_manifest, open_run
+from rinn.runs.folder import RUN, open_output
+from rinn.runs.manifest import load_manifest
 
 RESULTS = ("trials.csv", "curves.csv", "graph.json", "edges.csv", "weights.safetensors")
 # Saves often enough for every interruption to find something.
@@ -112,14 +114,14 @@ def test_killed_run_ends_as_uninterrupted(uninterrupted, tmp_path):
         time.sleep(rng.uniform(0, seconds / (2 * KILLS)) if kill else rng.uniform(0, seconds / 4))
         process.kill()
         process.communicate()
-        if not saves or load_manifest(out)["status"] != "running":
+        if not saves or load_manifest(out).status != "running":
             break  # on a busy machine the run may be over before a later kill
         assert process.returncode == -signal.SIGKILL
         landed += 1
     assert landed, "no kill came in time"
     finish(start(data, out))
     assert results(out) == expected
-    assert load_manifest(out)["status"] == "complete"
+    assert load_manifest(out).status == "complete"
     assert not list(out.glob("**/*.part"))
     assert not (out / "work").exists()
     assert not (out / "nets").exists()
@@ -147,7 +149,7 @@ def test_signals_stop_and_resume(uninterrupted, tmp_path):
         process = start(data, out)
         assert wait_until_it_saves(process, out)
         assert check_interruption(kind, process), f"the run was complete before {kind}"
-        assert load_manifest(out)["status"] == "running"
+        assert load_manifest(out).status == "running"
         assert list(out.glob("work/*.npz")) or list(out.glob("nets/*.npz"))
     finish(start(data, out))
     assert results(out) == expected
@@ -173,7 +175,7 @@ def test_interrupted_at_random_moments(kind, tmp_path):
             landed += 1
         finish(start(data, out, *few))
         assert results(out) == expected
-        assert load_manifest(out)["status"] == "complete"
+        assert load_manifest(out).status == "complete"
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +228,8 @@ def test_killed_at_any_write(small, tmp_path, monkeypatch):
         out = tmp_path / f"{number}"
         with monkeypatch.context() as patch:
             end = end_at(number)
-            for module in (rinn.runs.folder, rinn.graphs.files, rinn.report.html.page):
+            runs = rinn.runs
+            for module in (runs.folder, runs.checkpoint, rinn.graphs.files, rinn.report.html.page):
                 patch.setattr(module, "replace_file", end)
             try:
                 fit_small(data, out)
@@ -235,7 +238,7 @@ def test_killed_at_any_write(small, tmp_path, monkeypatch):
                 pass
         fit_small(data, out)
         assert results(out) == expected
-        assert load_manifest(out)["status"] == "complete"
+        assert load_manifest(out).status == "complete"
         assert {"scores.json", "report.html"} <= {path.name for path in out.iterdir()}
         assert not list(out.glob("**/*.part"))
     assert 10 < number < 59
@@ -243,7 +246,7 @@ def test_killed_at_any_write(small, tmp_path, monkeypatch):
 
 def interrupt(data, out, monkeypatch, after):
     """Run until so many files of networks are written, then stop as Ctrl-C does."""
-    save, count = rinn.runs.folder.RunFolder.save_batch, 0
+    save, count = rinn.runs.checkpoint.Checkpoints.save_batch, 0
 
     def save_and_stop(self, *args):
         nonlocal count
@@ -254,7 +257,7 @@ def interrupt(data, out, monkeypatch, after):
 
     with monkeypatch.context() as patch:
         patch.setattr(rinn.nets.search, "SECONDS_BETWEEN_SAVES", 0.0)
-        patch.setattr(rinn.runs.folder.RunFolder, "save_batch", save_and_stop)
+        patch.setattr(rinn.runs.checkpoint.Checkpoints, "save_batch", save_and_stop)
         with pytest.raises(KeyboardInterrupt):
             fit_small(data, out)
 
@@ -311,15 +314,15 @@ def test_stopping_starts_no_further_cohort():
 
 def test_run_in_use_is_refused(tmp_path):
     manifest = {"format": 1, "settings": {}, "data": {}}
-    with open_run(tmp_path / "run", manifest, []):
+    with open_output(tmp_path / "run", manifest, RUN):
         with (
             pytest.raises(InputError, match="is in use; wait for it"),
-            open_run(tmp_path / "run", manifest, []),
+            open_output(tmp_path / "run", manifest, RUN),
         ):
             raise AssertionError("opened twice")
-        assert load_manifest(tmp_path / "run") == manifest
-    with open_run(tmp_path / "run", manifest, []) as run:
-        assert run.folder == tmp_path / "run"
+        assert json.loads((tmp_path / "run" / "manifest.json").read_text()) == manifest
+    with open_output(tmp_path / "run", manifest, RUN) as run:
+        assert run.path == tmp_path / "run"
 
 
 def test_begun_on_another_platform(small, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """What a run folder says of its graph: where effects come from, test of fit, support of edges."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.report.html.payload import payload_info
 from rinn.runs.check import check_file
-from rinn.runs.read import load_contents
+from rinn.runs.read import load_run
 from rinn.runs.write import describe_effects, describe_fit
 
 SMALL = {"trials": 4, "epochs": 2, "keep": 2}
@@ -76,11 +77,11 @@ def test_the_test_of_fit_is_said(fit, edges, words):
 
 
 def test_the_manifest_has_source_and_test_of_fit(found):
-    assert found.manifest["effects"]["source"] == "regression"
-    fit = found.manifest["fit"]
-    assert fit["sentence"].startswith("Test of fit: chi-square")
-    assert 0 <= fit["p"] <= 1
-    assert fit["df"] > 0
+    assert found.manifest.effects.source == "regression"
+    fit = found.manifest.fit
+    assert fit.sentence.startswith("Test of fit: chi-square")
+    assert 0 <= fit.p <= 1
+    assert fit.df > 0
 
 
 def test_edges_say_what_supports_them(found):
@@ -96,7 +97,7 @@ def test_edges_say_what_supports_them(found):
 
 
 def test_a_direct_edge_is_drawn_and_told(found):
-    contents = load_contents(found.folder)
+    contents = load_run(found.folder)
     assert contents.graph.has_edge("c", "w")
     page = (found.folder / "report.html").read_text()
     assert "beside 1 direct edge; it was found in" in page
@@ -110,12 +111,12 @@ def test_a_direct_edge_is_drawn_and_told(found):
 
 
 def test_check_gives_the_test_of_fit_of_a_run(found, capsys):
-    assert check_file(found.folder).fit == found.manifest["fit"]
+    assert check_file(found.folder).fit == asdict(found.manifest.fit)
     assert check_file(found.folder / "graph.json").fit is None
     assert run_cli(["check", str(found.folder)]) == 0
     assert "Test of fit: chi-square" in capsys.readouterr().out
     assert run_cli(["check", str(found.folder), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fit"]["df"] == found.manifest["fit"]["df"]
+    assert json.loads(capsys.readouterr().out)["fit"]["df"] == found.manifest.fit.df
 
 
 def test_without_resamples_nothing_has_a_frequency(tmp_path):
@@ -126,8 +127,8 @@ def test_without_resamples_nothing_has_a_frequency(tmp_path):
     assert pd.read_csv(made.folder / "edges.csv")["frequency"].isna().all()
     page = (made.folder / "report.html").read_text()
     assert "nan" not in page.split("</main>")[0].split("<main")[-1]
-    cautions = " ".join(made.manifest["warnings"])
-    assert "given 'u0', the inputs of L1 have no effect on" in cautions
+    warnings = " ".join(made.manifest.warnings)
+    assert "given 'u0', the inputs of L1 have no effect on" in warnings
     assert "Outputs that may cause outputs" in page
 
 

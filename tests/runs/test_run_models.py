@@ -56,37 +56,32 @@ def test_a_folder_of_an_earlier_release_has_no_ranges(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change",
     [
-        (lambda c: c.pop("models"), "KeyError"),
-        (lambda c: c.update(models=[]), "models with the same latents"),
-        (lambda c: c.update(models=3), "cannot be read"),
-        (lambda c: c["models"][0].pop("y2"), "no function for the output 'y2'"),
-        (lambda c: c["models"][0].update(A=c["models"][0]["L1"]), "function for the input 'A'"),
-        (
-            lambda c: c["models"][0]["L1"].update(parents=["A", "L2"]),
-            "parent 'L2', not known above",
-        ),
-        (lambda c: c["models"][0]["y0"].update(parents=["y0"]), "parent 'y0', not known above"),
-        (lambda c: c["models"][0]["L1"].update(parents="AB"), "must be a list of names"),
-        (lambda c: c["models"][0]["L1"].update(parents=["A", "A"]), "a parent twice"),
-        (lambda c: c["models"][0]["L1"].update(weights=[1.0]), "weights of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(weights=[1.0, "2"]), "weights of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(weights=[[1.0], 2.0]), "weights of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(weights=[1.0, 10**400]), "weights of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(weights=[]), "weights of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(bias=float("nan")), "bias of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(bias=None), "bias of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(bias=[]), "bias of 'L1'"),
-        (lambda c: c["models"][0]["L1"].update(hidden=[[1.0, 2.0]]), "hidden of 'L1'"),
-        (lambda c: c["models"][0].update(L9=c["models"][0]["L1"]), "the same latents"),
+        lambda c: c.pop("models"),
+        lambda c: c.update(models=[]),
+        lambda c: c.update(models=3),
+        lambda c: c["models"][0].pop("y2"),
+        lambda c: c["models"][0].update(A=c["models"][0]["L1"]),
+        lambda c: c["models"][0]["L1"].update(parents=["A", "L2"]),
+        lambda c: c["models"][0]["y0"].update(parents=["y0"]),
+        lambda c: c["models"][0]["L1"].update(parents="none"),
+        lambda c: c["models"][0]["L1"].update(weights=[1.0]),
+        lambda c: c["models"][0]["L1"].update(weights=[1.0, "two"]),
+        lambda c: c["models"][0]["L1"].update(weights=[[1.0], 2.0]),
+        lambda c: c["models"][0]["L1"].update(weights=[1.0, 10**400]),
+        lambda c: c["models"][0]["L1"].update(weights=[]),
+        lambda c: c["models"][0]["L1"].update(bias=float("nan")),
+        lambda c: c["models"][0]["L1"].update(bias=None),
+        lambda c: c["models"][0]["L1"].update(bias=[]),
+        lambda c: c["models"][0]["L1"].update(hidden=[[1.0, 2.0]]),
+        lambda c: c["models"][0].update(L9=c["models"][0]["L1"]),
     ],
 )
-def test_a_hostile_refit(run, change, said):
+def test_a_hostile_refit(run, change):
     change_refit(run, change)
-    with pytest.raises(InputError, match=r"refit\.json") as error:
+    with pytest.raises(InputError, match=r"refit\.json in .* is missing or damaged"):
         load_model(run)
-    assert said in str(error.value)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[" * 100_000, "\xff", "[1]", '"models"', "null"])
@@ -104,7 +99,7 @@ def test_no_refit(run):
 
 def test_an_unfinished_run(tmp_path):
     folder = write_linear_run(tmp_path / "run", status="running")
-    with pytest.raises(InputError, match="must be finished"):
+    with pytest.raises(InputError, match="must be a finished run"):
         load_model(folder)
 
 
@@ -114,19 +109,19 @@ def test_an_unfinished_run(tmp_path):
         {"x_scaling_mean": [0.0]},
         {"y_scaling_std": [0.0] * 4},
         {"x_scaling_std": ["a"] * 4},
-        {"x_least": None},
+        {"x_min": None},
         {"x_mean": [float("inf")] * 4},
     ],
 )
 def test_damaged_scales(tmp_path, notes):
     folder = write_linear_run(tmp_path / "run", notes=notes)
-    with pytest.raises(InputError, match="how its tables were scaled"):
+    with pytest.raises(InputError, match=r"weights\.safetensors in .* is missing or damaged"):
         load_model(folder)
 
 
 def test_a_loss_of_its_own(tmp_path):
     folder = write_linear_run(tmp_path / "run", notes={"loss": "poisson"})
-    with pytest.raises(InputError, match="loss must be one of mse, bce, mixed"):
+    with pytest.raises(InputError, match=r"weights\.safetensors in .* is missing or damaged"):
         load_model(folder)
 
 
@@ -146,20 +141,20 @@ def test_outputs_of_several_kinds(tmp_path):
 )
 def test_damaged_kinds(tmp_path, wrong):
     notes = {"loss": "mixed", "kinds": ["number"] * 4, "y_top": [0.0] * 4} | wrong
-    with pytest.raises(InputError, match="how its tables were scaled"):
+    with pytest.raises(InputError, match=r"weights\.safetensors in .* is missing or damaged"):
         load_model(write_linear_run(tmp_path / "run", notes=notes))
 
 
 @pytest.mark.parametrize("tables", [{}, {"inputs": [], "outputs": ["y"]}])
 def test_a_manifest_without_names(tmp_path, tables):
     folder = write_linear_run(tmp_path / "run", tables=tables)
-    with pytest.raises(InputError, match="must name its inputs and outputs"):
+    with pytest.raises(InputError, match=r"has no readable manifest\.json"):
         load_model(folder)
 
 
 def test_activity_of_other_latents(run):
     (run / "activity.csv").write_text("sample,L8\na,1\n")
-    with pytest.raises(InputError, match="other columns"):
+    with pytest.raises(InputError, match=r"activity\.csv in .* is missing or damaged"):
         load_model(run)
 
 

@@ -123,7 +123,7 @@ def test_networks_are_measured_alike(strategy):
         assert net.validation_loss > 0
         assert net.epochs <= 3
     assert len(fit.test.error) == len(fit.kept)
-    assert len(fit.test_of_ten.error) == len(fit.ten)
+    assert len(fit.paper_test.error) == len(fit.paper_nets)
     assert (fit.refit is None) == (fit.comparison is None) == (strategy in AUTOENCODERS)
 
 

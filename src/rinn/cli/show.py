@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 from rich import box
@@ -12,19 +12,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rinn.data.records import Dropped
 from rinn.errors import count
 from rinn.files import read_table
-from rinn.fit import RunResult
 from rinn.genomics.prepare.run import Preparation
 from rinn.genomics.tci.run import TciResult
 from rinn.graphs.assumptions import DataComparison, PairTest
 from rinn.graphs.basics import by_role
 from rinn.paper.cells import DATASETS, STRATEGIES
-from rinn.paper.notes import say_setup, say_time
-from rinn.paper.tables import BETTER, WORSE, Comparison, Figure
+from rinn.paper.tables import BETTER, WORSE, Comparison, Figure, describe_setup, format_time
 from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
-from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS, say_comparison
+from rinn.runs.manifest import PredictionSummary, Scores, ScoreValues, Spread
+from rinn.runs.read import RunContents
+from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS, describe_comparison
 
 MAX_NAMES = 12
 MAX_PAIRS = 10
@@ -38,21 +39,20 @@ KEY = (
 )
 
 
-def show_run(run: RunResult, console: Console, *, is_scored: bool) -> None:
+def show_run(run: RunContents, console: Console, *, is_scored: bool) -> None:
     """Print what `fit` has found: warnings, the graph, sentences about it, and scores."""
     manifest = run.manifest
-    prior, covariates = manifest.get("prior", {}), manifest.get("covariates", {})
-    _print(console, *manifest.get("warnings", ()), *list_dropped(manifest["tables"]["dropped"]))
-    _print(console, *covariates.get("notes", ()))
+    prior, covariates = manifest.prior, manifest.covariates
+    _print(console, *(manifest.warnings or ()), *list_dropped(manifest.tables.dropped))
+    _print(console, *(covariates.notes if covariates else ()))
     show_graph(run.graph, console)
-    show_test(manifest["test"], console)
-    _print(console, *prior.get("account", ()))
-    for part in ("effects", "fit", "outputs", "covariates", "prior", "comparison", "null"):
-        if sentence := manifest.get(part, {}).get("sentence"):
-            if part == "comparison":
-                sentence = say_comparison(manifest, run.graph) or sentence
-            _print(console, sentence)
-    if is_scored:
+    show_test(manifest.test, console)
+    _print(console, *(prior.account if prior else ()))
+    for part in (manifest.effects, manifest.fit, manifest.outputs, covariates, prior):
+        _print(console, *([part.sentence] if part else []))
+    _print(console, *filter(None, [describe_comparison(manifest, run.graph)]))
+    _print(console, *([manifest.null.sentence] if manifest.null else []))
+    if run.scores and is_scored:
         show_scores(run.scores, console)
 
 
@@ -75,10 +75,10 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print("No latent was found.")
 
 
-def list_dropped(dropped: list[dict[str, str]]) -> list[str]:
+def list_dropped(dropped: Sequence[Dropped]) -> list[str]:
     """Name what was left out of the tables: columns one by one, then how much more there is."""
-    columns = [entry for entry in dropped if not entry["reason"].startswith("sample")]
-    lines = [f"left out {e['name']} of {e['table']}: {e['reason']}" for e in columns[:MAX_NAMES]]
+    columns = [entry for entry in dropped if not entry.reason.startswith("sample")]
+    lines = [f"left out {e.name} of {e.table}: {e.reason}" for e in columns[:MAX_NAMES]]
     samples = len(dropped) - len(columns)
     if len(columns) > MAX_NAMES:
         lines.append(f"left out {len(columns) - MAX_NAMES} more columns (see manifest.json)")
@@ -87,7 +87,7 @@ def list_dropped(dropped: list[dict[str, str]]) -> list[str]:
     return lines
 
 
-def show_scores(scores: dict[str, Any], console: Console) -> None:
+def show_scores(scores: Scores, console: Console) -> None:
     """Print scores against a truth, with what each of them has seen of it."""
     table = Table(title="Scores against the truth", title_justify="left")
     for column in ("what", "precision", "recall", "F1"):
@@ -105,7 +105,7 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
         f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors",
         highlight=False,
     )
-    if graph.get("twins"):
+    if graph["twins"]:
         console.print(
             f"twins, latents of the truth that share their outputs: {graph['twins_found']} of "
             f"{graph['twins']} have a latent of their own",
@@ -115,24 +115,24 @@ def show_scores(scores: dict[str, Any], console: Console) -> None:
     console.print(note if by_networks else NO_NETWORKS, style="dim")
 
 
-def show_test(test: dict[str, Any] | None, console: Console) -> None:
+def show_test(test: PredictionSummary | None, console: Console) -> None:
     """Print the error of what predicts on the samples that no network has seen."""
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
-    label = LOSS_WORDS[test["loss"]]
-    line = f"test set ({test['samples']} samples): {label} {_spread(test['error'])}"
-    if test["auroc"]:
-        line += f", AUROC {_spread(test['auroc'])}"
+    label = LOSS_WORDS[test.loss]
+    line = f"test set ({test.samples} samples): {label} {_spread(test.error)}"
+    if test.auroc:
+        line += f", AUROC {_spread(test.auroc)}"
     console.print(line, highlight=False)
 
 
-def _score_row(table: Table, name: str, score: dict[str, float]) -> None:
+def _score_row(table: Table, name: str, score: ScoreValues) -> None:
     table.add_row(name, *(f"{score[key]:.2f}" for key in ("precision", "recall", "f1")))
 
 
-def _spread(value: dict[str, float]) -> str:
-    return f"{value['mean']:.4g} ± {value['sd']:.2g}"
+def _spread(value: Spread) -> str:
+    return f"{value.mean:.4g} ± {value.sd or 0.0:.2g}"
 
 
 def _names(names: list[str]) -> str:
@@ -283,7 +283,7 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
     for table in comparison.tables:
         console.print(_draw_table(table))
     console.print(KEY, style="dim", highlight=False)
-    lines = [_say_cost(comparison), say_setup(comparison), f"{comparison.state}."]
+    lines = [_say_cost(comparison), describe_setup(comparison), f"{comparison.state}."]
     for line in (*lines, *(f"{line}." for line in comparison.summary)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
@@ -310,11 +310,11 @@ def _write_figure(figure: Figure) -> str:
     if figure.difference is None:
         return ours
     style = FIGURE_STYLES.get(figure.verdict or "", "default")
-    return f"{ours} [{style}]{figure.say_difference()}[/]"
+    return f"{ours} [{style}]{figure.format_difference()}[/]"
 
 
 def _say_cost(comparison: Comparison) -> str:
     seconds = sum(cell.seconds for cell in comparison.cells)
     networks = sum(cell.networks for cell in comparison.cells)
     devices = ", ".join(dict.fromkeys(cell.device for cell in comparison.cells)) or "no device"
-    return f"{networks:,} networks in {say_time(seconds)} on {devices}."
+    return f"{networks:,} networks in {format_time(seconds)} on {devices}."

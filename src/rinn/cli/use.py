@@ -252,7 +252,7 @@ def _list_neighbours(ranked: pd.DataFrame, count: int) -> str:
 
 
 def _find_graph(run: Path) -> Path:
-    from rinn.runs.folder import load_manifest
+    from rinn.runs.manifest import load_manifest
 
     if not run.is_dir():
         return run

@@ -1,22 +1,17 @@
-"""One result of the reproduction: what a strategy found on one draw of a dataset.
-
-A cell's file is written when the cell is finished. A file that is damaged counts as missing.
-"""
+"""One result of the reproduction, what a strategy found on one draw of a dataset; the paper's."""
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import functools
 import json
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rinn.files import replace_file
-from rinn.graphs.protocol import FIELDS, TableScores
+from rinn.runs.manifest import Spread, read_record
 
 DATASETS = {
     "matrix": "(1) matrix",
@@ -28,6 +23,7 @@ DATASETS = {
 }
 STRATEGIES = {"rinn": "RINN", "dnn": "DNN", "dbn": "DBN", "esc": "ES-C", "dm": "DM"}
 DONE, FAILED = "done", "failed"
+SCORES = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True)
@@ -40,12 +36,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The job as the stem of a file's name.
-
-        Example:
-            >>> Job("tcga-or", "rinn", 0).name
-            'tcga-or-rinn-0'
-        """
+        """The job as the stem of a file's name, such as tcga-or-rinn-0."""
         return f"{self.dataset}-{self.strategy}-{self.seed}"
 
 
@@ -59,40 +50,8 @@ class Setup:
     rinn: str
 
     def to_json(self) -> dict[str, Any]:
-        """The setup as a plain dictionary."""
+        """The setup as a dictionary."""
         return dataclasses.asdict(self)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A mean with its standard deviation over models, None where there is but one answer."""
-
-    mean: float
-    sd: float | None = None
-
-    def __post_init__(self) -> None:
-        _check(_is_number(self.mean), "mean", "a finite number", self.mean)
-        good = self.sd is None or (_is_number(self.sd) and self.sd >= 0)
-        _check(good, "sd", "None or a finite number of at least 0", self.sd)
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
-        """Mean and sample standard deviation of values; that of one value is 0.
-
-        Example:
-            >>> Spread.of([1.0, 3.0]).mean
-            2.0
-        """
-        return cls(float(np.mean(values)), sample_sd(values))
-
-    def to_json(self) -> dict[str, Any]:
-        """Mean and sd by name."""
-        return {"mean": self.mean, "sd": self.sd}
-
-    @classmethod
-    def from_json(cls, value: Any) -> Spread:
-        """Read what `to_json` wrote."""
-        return cls(**_fields(cls, value))
 
 
 @dataclass(frozen=True)
@@ -107,32 +66,6 @@ class MapScores:
     f1: Spread
     threshold: float | None = None
 
-    def __post_init__(self) -> None:
-        for name in FIELDS:
-            spread = getattr(self, name)
-            good = isinstance(spread, Spread) and 0 <= spread.mean <= 1
-            _check(good, name, "a Spread whose mean lies between 0 and 1", spread)
-        good = self.threshold is None or _is_number(self.threshold)
-        _check(good, "threshold", "None or a finite number", self.threshold)
-
-    @classmethod
-    def from_scores(cls, table: TableScores) -> MapScores:
-        """Sum up the scores of several models."""
-        mean, sd = table.mean, table.sd
-        spreads = {name: Spread(mean[name], sd[name]) for name in FIELDS}
-        return cls(**spreads, threshold=table.threshold)
-
-    def to_json(self) -> dict[str, Any]:
-        """The scores by name."""
-        found: dict[str, Any] = {name: getattr(self, name).to_json() for name in FIELDS}
-        return found | {"threshold": self.threshold}
-
-    @classmethod
-    def from_json(cls, value: Any) -> MapScores:
-        """Read what `to_json` wrote."""
-        found = _fields(cls, value)
-        return cls(**found | {name: Spread.from_json(found[name]) for name in FIELDS})
-
 
 @dataclass(frozen=True)
 class GraphF1:
@@ -140,21 +73,6 @@ class GraphF1:
 
     latents: float
     edges: float
-
-    def __post_init__(self) -> None:
-        for name in ("latents", "edges"):
-            value = getattr(self, name)
-            good = _is_number(value) and 0 <= value <= 1
-            _check(good, name, "a number between 0 and 1", value)
-
-    def to_json(self) -> dict[str, Any]:
-        """Both by name."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Any) -> GraphF1:
-        """Read what `to_json` wrote."""
-        return cls(**_fields(cls, value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +85,7 @@ class Cell:
     budget: str
     samples: int
     trials: int | None
-    versions: Mapping[str, str]
+    versions: dict[str, str]
     device: str
     seconds: float
     sets: int
@@ -177,35 +95,9 @@ class Cell:
     test_error: Spread | None = None
     auroc: Spread | None = None
     graph: GraphF1 | None = None
-    chosen: Mapping[str, Any] | None = None
+    chosen: dict[str, Any] | None = None
     status: str = DONE
-    words: str = ""
-
-    def __post_init__(self) -> None:
-        for name, known in (("dataset", DATASETS), ("strategy", STRATEGIES)):
-            value = getattr(self, name)
-            good = isinstance(value, str) and value in known
-            _check(good, name, f"one of {', '.join(known)}", value)
-        _check(self.status in (DONE, FAILED), "status", f"{DONE} or {FAILED}", self.status)
-        for name in ("budget", "device", "words"):
-            _check(isinstance(getattr(self, name), str), name, "text", getattr(self, name))
-        for name in ("seed", "samples", "sets", "networks"):
-            good = _is_count(getattr(self, name))
-            _check(good, name, "a whole number of at least 0", getattr(self, name))
-        good = self.trials is None or _is_count(self.trials)
-        _check(good, "trials", "None or a whole number of at least 0", self.trials)
-        good = _is_number(self.seconds) and self.seconds >= 0
-        _check(good, "seconds", "a finite number of at least 0", self.seconds)
-        good = isinstance(self.versions, Mapping) and isinstance(self.versions.get("rinn"), str)
-        _check(good, "versions", "the packages' versions, rinn's among them", self.versions)
-        good = self.chosen is None or isinstance(self.chosen, Mapping)
-        _check(good, "chosen", "None or settings by name", self.chosen)
-        for name, kind in _PARTS.items():
-            value = getattr(self, name)
-            good = value is None or isinstance(value, kind)
-            _check(good, name, f"None or a {kind.__name__}", value)
-        good = self.status == FAILED or self.hidden is not None
-        _check(good, "hidden", "there in a cell that is done", self.hidden)
+    message: str = ""
 
     @property
     def job(self) -> Job:
@@ -217,69 +109,50 @@ class Cell:
         """What it has in common with the other cells of its reproduction."""
         return Setup(self.budget, self.samples, self.trials, self.versions["rinn"])
 
-    def to_json(self) -> dict[str, Any]:
-        """The cell as plain values by name."""
-        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        parts = {name: found[name] and found[name].to_json() for name in _PARTS}
-        chosen = None if self.chosen is None else dict(self.chosen)
-        return found | parts | {"versions": dict(self.versions), "chosen": chosen}
-
-    @classmethod
-    def from_json(cls, value: Any) -> Cell:
-        """Read what `to_json` wrote."""
-        found = _fields(cls, value)
-        parts = {
-            name: None if found[name] is None else kind.from_json(found[name])
-            for name, kind in _PARTS.items()
+    @property
+    def figures(self) -> dict[str, Spread | None]:
+        """Every figure by the key of its measure; None where the strategy has none."""
+        found: dict[str, Spread | None] = {
+            f"{kind}_{name}": getattr(scores, name, None)
+            for kind, scores in (("hidden", self.hidden), ("input", self.input))
+            for name in SCORES
         }
-        return cls(**found | parts)
+        return found | {
+            "test_error": self.test_error,
+            "auroc": self.auroc,
+            "sets": Spread(self.sets),
+            "graph_latents_f1": Spread(self.graph.latents) if self.graph else None,
+            "graph_edges_f1": Spread(self.graph.edges) if self.graph else None,
+            "networks": Spread(self.networks),
+            "seconds": Spread(self.seconds),
+        }
 
-
-_PARTS: dict[str, Any] = {
-    "hidden": MapScores,
-    "input": MapScores,
-    "test_error": Spread,
-    "auroc": Spread,
-    "graph": GraphF1,
-}
-
-
-def save_cell(path: Path, cell: Cell) -> None:
-    """Write a cell's file."""
-    text = json.dumps(cell.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(path, text.encode())
+    def to_json(self) -> dict[str, Any]:
+        """The cell by name, ready for `json.dumps`."""
+        return dataclasses.asdict(self)
 
 
 def load_cell(path: Path) -> Cell | None:
     """Read a cell's file; None where it is missing or damaged, to run the cell again."""
     try:
-        return Cell.from_json(json.loads(path.read_text(encoding="utf-8")))
+        cell: Cell = read_record(Cell, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
+    known = cell.dataset in DATASETS and cell.strategy in STRATEGIES and "rinn" in cell.versions
+    is_whole = cell.status == FAILED or (cell.status == DONE and cell.hidden is not None)
+    return cell if known and is_whole else None
 
 
-def sample_sd(values: Sequence[float]) -> float:
-    """The sample standard deviation; 0 for one value."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+@functools.cache
+def load_published() -> dict[tuple[str, str], dict[str, Spread]]:
+    """The figures of the paper's Tables 1, 2 and 3, by dataset, strategy and key of the measure.
 
-
-def _fields(kind: Any, value: Any) -> dict[str, Any]:
-    """The fields of a record, all there and no other."""
-    names = {field.name for field in dataclasses.fields(kind)}
-    found = set(value) if isinstance(value, dict) else None
-    if found != names:
-        raise ValueError(f"a {kind.__name__} must have {sorted(names)}, got {value!r}")
-    return dict(value)
-
-
-def _check(good: bool, name: str, words: str, value: object) -> None:
-    if not good:
-        raise ValueError(f"{name} must be {words}, got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    Means and standard deviations over the ten best models, as printed. A strategy that the paper
+    did not run on a dataset has none.
+    """
+    text = resources.files("rinn.paper").joinpath("published.csv").read_text(encoding="utf-8")
+    found: dict[tuple[str, str], dict[str, Spread]] = {}
+    for row in csv.DictReader(text.splitlines()):
+        spread = Spread(json.loads(row["mean"]), json.loads(row["sd"] or "null"))
+        found.setdefault((row["dataset"], row["strategy"]), {})[row["measure"]] = spread
+    return found

@@ -14,7 +14,8 @@ from matplotlib.lines import Line2D
 
 from rinn.errors import InputError, suggest
 from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
-from rinn.paper.folder import CELLS, SETUP
+from rinn.paper.reproduce import CELLS
+from rinn.paper.reproduce import REPRODUCTION as KIND
 from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures.canvas import (
     BLUE,
@@ -35,10 +36,10 @@ from rinn.report.figures.folders import (
     Absent,
     Drawn,
     FigureKind,
-    RunFolder,
     check_words,
     draw_figures,
 )
+from rinn.runs.read import load_run
 
 MEASURES = ("hidden_f1", "hidden_precision", "hidden_recall", "input_f1", "input_precision",
             "input_recall", "auroc")  # fmt: skip
@@ -230,10 +231,10 @@ def draw_folder(
     """
     folder, out = Path(folder), Path(out)
     check_words(kind, only, ALL_FIGURES)
-    if (folder / SETUP).is_file():
+    if (folder / KIND.manifest).is_file():
         wanted = _choose([REPRODUCTION], only, "the folder is a reproduction's, not a run's")
         return draw_figures(folder, wanted, out, kind, force=force)
-    run = RunFolder(folder)
+    run = load_run(folder)
     wanted = _choose([*FIGURES.values()], only, "the folder is a run's, not a reproduction's")
     return draw_figures(run, wanted, out, kind, force=force)
 

@@ -1,53 +1,70 @@
-"""Every cell in order, each kept when it is finished, with the tables up to date."""
+"""The paper's tables again: every cell in order, each kept when it is finished.
+
+The folder holds reproduction.json (what all cells have in common), cells/ (one file for each
+finished cell), runs/ (a run folder for each cell) and the tables.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
+import networkx as nx
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
 
-from rinn.config import MAX_SAMPLES, MAX_TRIALS, check_integer
+from rinn.config import MAX_SAMPLES, MAX_TRIALS, RunSettings, check_integer
+from rinn.data.align import load_data
+from rinn.data.records import Data
 from rinn.errors import InputError, TrainingError, suggest
+from rinn.fit import fit_run
+from rinn.graphs.files import load_graph
+from rinn.graphs.protocol import Score, reach_vectors, score_hidden, score_inputs, truth_patterns
 from rinn.nets.devices import find_devices
-from rinn.paper.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup
-from rinn.paper.folder import ReproductionFolder, open_folder
-from rinn.paper.progress import GridProgress
-from rinn.paper.tables import Comparison, compare
-from rinn.paper.writing import write_tables
+from rinn.paper.cells import (
+    DATASETS,
+    DONE,
+    FAILED,
+    SCORES,
+    STRATEGIES,
+    Cell,
+    GraphF1,
+    Job,
+    MapScores,
+    Setup,
+    load_cell,
+    load_published,
+)
+from rinn.paper.tables import Comparison, compare, format_time
+from rinn.paper.write import write_tables
+from rinn.runs.folder import FORMAT, FolderKind, OutputFolder, open_output
+from rinn.runs.manifest import ScoreValues, Spread
+from rinn.runs.read import RunContents
 from rinn.runs.terminal import Terminal
-from rinn.simulate.datasets import ALIASES
+from rinn.simulate.datasets import ALIASES, make_dataset
+from rinn.simulate.writing import write_simulation
+from rinn.strategies import find_strategy
+from rinn.strategies.base import Detection
 
-BUDGETS = ("quick", "paper")
+BUDGETS = {"quick": "default", "paper": "paper"}  # and the budget of `RunSettings`
 SIMULATED = ("matrix", "gaussian", "or", "logic")
 NOT_ON_TUMOURS = ("esc", "dm")
 SAMPLES = 5000
 MIN_TRIALS = 2
 MAX_SEEDS = 1000
+CELLS, RUNS = "cells", "runs"
+REPRODUCTION = FolderKind(
+    "reproduction",
+    "reproduction.json",
+    ("format", "budget", "samples", "trials", "rinn"),
+    subfolders=(CELLS, RUNS),
+)
 
-
-class RunCell(Protocol):
-    """Runs one strategy on one draw of a dataset; the same call again resumes."""
-
-    def __call__(
-        self,
-        dataset: str,
-        strategy: str,
-        budget: str,
-        seed: int,
-        folder: Path,
-        device: str,
-        console: Console,
-        quiet: bool,
-        *,
-        samples: int,
-        trials: int | None,
-    ) -> Cell:
-        """Run it in `folder` and give what was found."""
-        ...
+RunCell = Callable[[Job, Setup, Path, str, Console, bool], Cell]
 
 
 def reproduce(
@@ -60,26 +77,29 @@ def reproduce(
     *,
     samples: int = SAMPLES,
     trials: int | None = None,
-    run_cell: RunCell | None = None,
+    runner: RunCell | None = None,
     console: Console | None = None,
     quiet: bool = False,
 ) -> Comparison:
-    """Make the paper's tables anew, beside the published ones.
+    """Make the paper's tables again, and compare them with the published ones.
 
-    The same call again goes on where it was stopped: cells that are done are not run again, cells
-    that failed are. Other datasets, strategies and seeds can be added to the same folder.
+    The same call again resumes: cells that are done are not run again, cells that failed are. Other
+    datasets, strategies and seeds can be added to the same folder.
     """
     jobs = plan_jobs(datasets, strategies, seeds)
-    _check_budget(budget)
+    if budget not in BUDGETS:
+        raise InputError(
+            f"budget must be {' or '.join(BUDGETS)}, got {budget!r}"
+            f"{suggest(budget, BUDGETS, listed=False)}"
+        )
     check_integer("samples", samples, 1, MAX_SAMPLES)
     if trials is not None:
         check_integer("trials", trials, MIN_TRIALS, MAX_TRIALS)
     find_devices(device)
-    run_cell = run_cell or _find_run_cell()
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
     console = console or Terminal(stderr=True)
-    with open_folder(out, setup) as folder:
-        return _run_all(folder, jobs, run_cell, device, console, quiet)
+    with open_output(out, {"format": FORMAT} | setup.to_json(), REPRODUCTION) as folder:
+        return _run_all(folder, setup, jobs, runner or run_cell, device, console, quiet)
 
 
 def plan_jobs(
@@ -101,111 +121,238 @@ def plan_jobs(
         Job(dataset, strategy, seed)
         for dataset in names
         for seed in range(seeds)
-        for strategy in (_by_default(dataset) if strategies is None else strategies)
+        for strategy in (_list_strategies(dataset) if strategies is None else strategies)
     )
     return list(dict.fromkeys(jobs))
 
 
-def _find_run_cell() -> RunCell:
-    """The real one, which needs everything else of the package."""
-    from rinn.paper.run import run_cell
-
-    return run_cell
-
-
-def _check_names(argument: str, names: Sequence[str], known: list[str]) -> None:
+def _check_names(argument: str, names: Sequence[str], choices: list[str]) -> None:
     if not names:
-        raise InputError(f"{argument} must name at least one of {', '.join(known)}, got none")
+        raise InputError(f"{argument} must name at least one of {', '.join(choices)}, got none")
     for name in names:
-        if name not in known:
+        if name not in choices:
             raise InputError(
                 f"{argument} must be known names with commas between, got {name!r}"
-                f"{suggest(name, known)}"
+                f"{suggest(name, choices)}"
             )
 
 
-def _check_budget(budget: str) -> None:
-    if budget not in BUDGETS:
-        raise InputError(
-            f"budget must be {' or '.join(BUDGETS)}, got {budget!r}"
-            f"{suggest(budget, BUDGETS, listed=False)}"
-        )
-
-
-def _by_default(dataset: str) -> list[str]:
+def _list_strategies(dataset: str) -> list[str]:
     """The strategies that the paper ran on a dataset."""
     left_out = NOT_ON_TUMOURS if dataset.startswith("tcga") else ()
     return [name for name in STRATEGIES if name not in left_out]
 
 
 def _run_all(
-    folder: ReproductionFolder,
+    folder: OutputFolder,
+    setup: Setup,
     jobs: Sequence[Job],
-    run_cell: RunCell,
+    run: RunCell,
     device: str,
     console: Console,
     quiet: bool,
 ) -> Comparison:
-    cells = folder.load_cells()
-    comparison = _write(folder, jobs, cells)
-    done = [job for job in jobs if job in cells and cells[job].status == DONE]
-    progress = GridProgress(len(jobs), len(done), console, quiet)
-    for job in jobs:
-        if job in done:
-            continue
+    cells = _load_cells(folder.path, setup)
+    comparison = compare(setup, jobs, cells)
+    write_tables(folder.path, comparison)
+    left = [job for job in jobs if job not in cells or cells[job].status != DONE]
+    progress = GridProgress(len(jobs), len(jobs) - len(left), console, quiet)
+    for job in left:
         progress.begin(job)
-        cell = _run_one(folder, job, run_cell, device, console, quiet)
-        folder.save_cell(cell)
+        cell = _run_one(job, setup, folder.path / RUNS / job.name, run, device, console, quiet)
+        folder.write_json(f"{CELLS}/{job.name}.json", cell.to_json())
         cells = cells | {job: cell}
-        comparison = _write(folder, jobs, cells)
+        comparison = compare(setup, jobs, cells)
+        write_tables(folder.path, comparison)
         progress.end(cell)
     progress.close()
     return comparison
 
 
+def _load_cells(folder: Path, setup: Setup) -> dict[Job, Cell]:
+    """The finished cells of this setup; damaged and foreign files are passed over."""
+    cells = ((path, load_cell(path)) for path in sorted((folder / CELLS).glob("*.json")))
+    return {
+        cell.job: cell
+        for path, cell in cells
+        if cell is not None and cell.setup == setup and path.stem == cell.job.name
+    }
+
+
 def _run_one(
-    folder: ReproductionFolder,
     job: Job,
-    run_cell: RunCell,
+    setup: Setup,
+    folder: Path,
+    run: RunCell,
     device: str,
     console: Console,
     quiet: bool,
 ) -> Cell:
-    """Run a cell; where training comes to nothing, that is its result."""
-    setup, started = folder.setup, time.monotonic()
+    """Run a cell; where training fails, that is its result."""
+    started = time.monotonic()
     try:
-        return run_cell(
-            job.dataset,
-            job.strategy,
-            setup.budget,
-            job.seed,
-            folder.find_run(job),
-            device,
-            console,
-            quiet,
-            samples=setup.samples,
-            trials=setup.trials,
-        )
+        return run(job, setup, folder, device, console, quiet)
     except TrainingError as error:
         return Cell(
-            dataset=job.dataset,
-            strategy=job.strategy,
-            seed=job.seed,
-            budget=setup.budget,
-            samples=setup.samples,
-            trials=setup.trials,
-            versions={"rinn": setup.rinn},
+            **_describe(job, setup, {"rinn": setup.rinn}),
             device=device,
             seconds=time.monotonic() - started,
             sets=0,
             networks=0,
             hidden=None,
             status=FAILED,
-            words=str(error),
+            message=str(error),
         )
 
 
-def _write(folder: ReproductionFolder, jobs: Sequence[Job], cells: dict[Job, Cell]) -> Comparison:
-    comparison = compare(folder.setup, jobs, cells)
-    write_tables(folder.path, comparison)
-    return comparison
+def _describe(job: Job, setup: Setup, versions: dict[str, str]) -> dict[str, Any]:
+    common = {"budget": setup.budget, "samples": setup.samples, "trials": setup.trials}
+    return vars(job) | common | {"versions": versions}
+
+
+def run_cell(
+    job: Job, setup: Setup, folder: Path, device: str, console: Console, quiet: bool
+) -> Cell:
+    """Run one strategy on one draw of a dataset; the same call again resumes."""
+    data = folder / "data"
+    simulation = make_dataset(job.dataset, samples=setup.samples, seed=job.seed)
+    write_simulation(simulation, data, same_is_fine=True)
+    settings = RunSettings(
+        strategy=job.strategy,
+        budget=BUDGETS[setup.budget],
+        trials=setup.trials,
+        seed=job.seed,
+        effects="corrected",  # the protocol scores networks, also where a regression is enough
+    )
+    x_path, y_path, truth = (data / name for name in ("x.csv", "y.csv", "truth.json"))
+    run = fit_run(
+        x_path,
+        y_path,
+        folder / "run",
+        settings,
+        device=device,
+        truth_path=truth,
+        console=console,
+        quiet=quiet,
+    )
+    about = _describe(job, setup, run.manifest.versions)
+    strategy = find_strategy(settings)
+    if isinstance(strategy, Detection):
+        tables, graph = load_data(x_path, y_path), load_graph(truth)
+        return _score_detection(strategy, tables, graph, settings, about)
+    return _read_run(run, about)
+
+
+def _read_run(run: RunContents, about: dict[str, Any]) -> Cell:
+    scores, networks, test = run.scores, run.manifest.networks, run.manifest.paper_test
+    if scores is None or networks is None or test is None:
+        raise run.reject("manifest.json")
+    paper, graph = scores["paper"], scores["graph"]
+    return Cell(
+        **about,
+        device=str(run.manifest.device),
+        seconds=run.manifest.seconds or 0.0,
+        sets=networks.sets,
+        networks=networks.trained,
+        hidden=_read_scores(paper["hidden"]),
+        input=_read_scores(paper["input"]) if paper["input"] else None,
+        test_error=test.error,
+        auroc=test.auroc,
+        graph=GraphF1(graph["latents"]["f1"], graph["edges"]["f1"]),
+    )
+
+
+def _read_scores(table: ScoreValues) -> MapScores:
+    means: dict[str, Any] = dict(table)
+    spreads = {name: Spread(means[name], table["sd"][name]) for name in SCORES}
+    return MapScores(**spreads, threshold=table["threshold"])
+
+
+def _score_detection(
+    strategy: Detection,
+    data: Data,
+    truth: nx.DiGraph,
+    settings: RunSettings,
+    about: dict[str, Any],
+) -> Cell:
+    """Score every graph of a strategy without networks; the best counts, as in the paper."""
+    started = time.monotonic()
+    detected = strategy.detect(data, settings)
+    seconds = time.monotonic() - started
+    patterns = truth_patterns(truth, data.outputs, data.inputs)
+    scores = []
+    for graph in detected.graphs:
+        latents = [node for node, role in graph.nodes(data="role") if role == "latent"]
+        hidden = score_hidden(reach_vectors(graph, latents, data.outputs), patterns)
+        inputs = score_inputs(reach_vectors(graph, data.inputs, data.outputs), patterns)
+        scores.append((hidden, inputs))
+    best = max(range(len(scores)), key=lambda i: (scores[i][0].f1, scores[i][1].f1))
+    chosen = detected.trials.iloc[best]
+    return Cell(
+        **about,
+        device="cpu",
+        seconds=seconds,
+        sets=len(scores),
+        networks=0,
+        hidden=_make_scores(scores[best][0]),
+        input=_make_scores(scores[best][1]),
+        chosen={name: float(chosen[name]) for name in ("alpha_pc", "alpha_sober")},
+    )
+
+
+def _make_scores(score: Score) -> MapScores:
+    return MapScores(Spread(score.precision), Spread(score.recall), Spread(score.f1))
+
+
+class GridProgress:
+    """Counts cells; `begin` and `end` each of them, `close` at the end.
+
+    A cell draws its own bar while it trains, so the grid's is drawn once before each cell and stays
+    still above it: two moving bars on one terminal would disturb each other.
+    """
+
+    def __init__(self, total: int, done: int, console: Console, quiet: bool = False) -> None:
+        self.total, self.done, self.console, self.quiet = total, done, console, quiet
+        self.failed = 0
+        self._started = time.monotonic()
+
+    def begin(self, job: Job) -> None:
+        """Show how far the grid is, and which cell is next."""
+        self._show(f"now {_label_job(job)}")
+
+    def end(self, cell: Cell) -> None:
+        """Show the result of a cell."""
+        self.done += cell.status != FAILED
+        self.failed += cell.status == FAILED
+        self._print(f"{_label_job(cell.job)}: {_describe_result(cell)}")
+
+    def close(self) -> None:
+        """Show how the grid ended."""
+        self._show("finished" if not self.failed else f"{self.failed} failed")
+
+    def _show(self, message: str) -> None:
+        elapsed = format_time(time.monotonic() - self._started)
+        text = f"{self.done}/{self.total} cells, {message}, {elapsed} elapsed"
+        if self.quiet or not self.console.is_terminal:
+            self._print(text)
+            return
+        columns = (BarColumn(bar_width=30), TextColumn("{task.fields[text]}"))
+        bar = Progress(*columns, console=self.console)
+        bar.add_task("cells", total=self.total, completed=self.done, text=escape(text))
+        self.console.print(bar.get_renderable())
+
+    def _print(self, text: str) -> None:
+        if not self.quiet:
+            self.console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _label_job(job: Job) -> str:
+    return f"data {DATASETS[job.dataset]}, {STRATEGIES[job.strategy]}, data seed {job.seed}"
+
+
+def _describe_result(cell: Cell) -> str:
+    if cell.hidden is None:
+        return f"failed ({cell.message})"
+    published = load_published().get((cell.dataset, cell.strategy), {}).get("hidden_f1")
+    paper = "" if published is None else f" (paper {published.mean:.2f})"
+    return f"hidden F1 {cell.hidden.f1.mean:.2f}{paper}, {format_time(cell.seconds)}"

@@ -79,29 +79,27 @@ class Offsets:
         return " and ".join(words)
 
 
-def read_offsets(notes: Mapping[str, Any], splits: int, outputs: int) -> Offsets | None:
-    """Read how covariates act from what a run keeps beside its networks."""
-    plain = notes.get("covariates")
-    if plain is None:
+def read_offsets(values: Mapping[str, Any] | None, splits: int, outputs: int) -> Offsets | None:
+    """Read how covariates act from what a run keeps with its networks."""
+    if values is None:
         return None
     codings = tuple(
         Coding(
-            str(own["name"]),
-            tuple(map(str, own["levels"])),
-            float(own["mean"]),
-            float(own["std"]),
+            str(coding["name"]),
+            tuple(map(str, coding["levels"])),
+            float(coding["mean"]),
+            float(coding["std"]),
         )
-        for own in plain["codings"]
+        for coding in values["codings"]
     )
     columns = sum(len(coding.columns) for coding in codings)
-    coefficients = np.array(plain["coefficients"], np.float64)
-    if coefficients.shape != (splits, columns + 1, outputs):
-        raise ValueError(f"coefficients must be [{splits}, {columns + 1}, {outputs}]")
+    coefficients = np.array(values["coefficients"], np.float64).reshape(
+        splits, columns + 1, outputs
+    )
     scales = [(coding.mean, coding.std) for coding in codings]
-    if not np.isfinite(coefficients).all() or not np.isfinite(scales).all():
-        raise ValueError("coefficients and scales of covariates must be finite")
-    if not all(std > 0 for _, std in scales):
-        raise ValueError("std of a covariate must be above zero")
+    finite = np.isfinite(coefficients).all() and np.isfinite(scales).all()
+    if not finite or not all(std > 0 for _, std in scales):
+        raise ValueError("coefficients must be finite, and standard deviations above zero")
     return Offsets(codings, coefficients)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +98,13 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     """The test of fit, and what the graph was read from, in the manifest of a run folder."""
     if not (folder / "manifest.json").is_file():
         return {}
-    from rinn.runs.folder import load_manifest  # loads JAX, which graph files do not need
+    from rinn.runs.manifest import load_manifest  # loads JAX, which graph files do not need
 
     manifest = load_manifest(folder)
-    return {name: manifest.get(name) for name in ("fit", "effects")}
+    return {
+        name: values and asdict(values)
+        for name, values in (("fit", manifest.fit), ("effects", manifest.effects))
+    }
 
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:

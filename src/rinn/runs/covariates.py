@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from rinn.data.adjustment import fit_covariates
 from rinn.data.covariates import Covariates
 from rinn.errors import quote_some
+from rinn.runs.manifest import CovariateSummary
 
 if TYPE_CHECKING:
     from rinn.data.problem import Problem
@@ -39,7 +40,7 @@ def tabulate_covariates(
     return pd.DataFrame(found, columns=pd.Index(names))
 
 
-def sum_up_covariates(problem: Problem, covariates: Covariates) -> dict[str, Any]:
+def summarise_covariates(problem: Problem, covariates: Covariates) -> CovariateSummary:
     """Say how much of the outputs the covariates alone explain, for the manifest.
 
     The share is 1 - L(covariates) / L(mean), where L is the loss summed over the outputs and the
@@ -48,17 +49,17 @@ def sum_up_covariates(problem: Problem, covariates: Covariates) -> dict[str, Any
     share = _find_share(problem)
     what = "variance" if problem.loss == "mse" else "deviance"
     names = quote_some(covariates.names).replace("'", "")
-    return {
-        "names": list(covariates.names),
-        "columns": [{"covariate": name, "level": level} for name, level in covariates.columns],
-        "share": share,
-        "sentence": (
+    return CovariateSummary(
+        names=tuple(covariates.names),
+        columns=tuple({"covariate": name, "level": level} for name, level in covariates.columns),
+        share=share,
+        sentence=(
             f"Covariates alone ({names}) explain {100 * max(share, 0.0):.0f} % of the outputs' "
             f"{what} in held-out samples; they act on the outputs directly and are no part of the "
             f"graph."
         ),
-        "notes": list(covariates.notes),
-    }
+        notes=tuple(covariates.notes),
+    )
 
 
 def _find_share(problem: Problem) -> float:

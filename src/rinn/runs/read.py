@@ -1,11 +1,12 @@
-"""What the report reads from a finished run folder."""
+"""The one reader of a finished run folder, for reports, figures, scores and predictions."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,135 +16,271 @@ import pandas as pd
 from jaxtyping import Float
 
 from rinn.data.tables import load_table
-from rinn.errors import InputError
+from rinn.errors import InputError, clip
 from rinn.files import read_table
 from rinn.graphs.basics import ROLES
 from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
 from rinn.nets.groups import TrainedNet
-from rinn.runs.folder import (
+from rinn.runs.checkpoint import WEIGHTS, load_kept
+from rinn.runs.manifest import (
     MANIFEST,
-    WEIGHTS,
-    choose_nets,
-    has_shape,
-    load_kept,
+    Manifest,
+    PredictionSummary,
+    Scores,
     load_manifest,
-    read_columns,
+    read_record,
 )
-from rinn.runs.names import GeneSetName, read_names
-from rinn.strategies import STRATEGIES
+from rinn.strategies import find_strategy
 from rinn.strategies.base import Strategy
+from rinn.structure.enrichment import ALPHA, COLUMNS, SIDES
 from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound
 
 EFFECTS = "effects.csv"
-
 NULL = "null.json"
+NAMES = "names.csv"
+MAX_NAMES = 3  # gene sets of one latent
 ENDS = ["source", "target", "source_role", "target_role"]
 CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
 TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
-SCORE = {"precision": float, "recall": float, "f1": float}
-# What the page cannot do without, beside what every manifest says.
-NEEDED: dict[str, Any] = {
-    "settings": {"select": str, "seed": int},
-    "tables": {"x": str, "y": str, "samples": int, "inputs": list, "dropped": list},
-    "networks": {"trained": int, "kept": list, "nearest": list},
-    "device": {"count": int, "kind": str},
-    "versions": dict,
-    "command": list,
-    "created": str,
-    "seconds": float,
-    "comparison?": {"sentence": str, "carries": bool},
-    "scores?": {
-        "paper": {"hidden": SCORE, "input?": (SCORE, None)},
-        "graph": {
-            "latents": SCORE,
-            "edges": SCORE,
-            "latent_edges?": (SCORE, None),
-            "shd": int,
-            "order_errors": int,
-            "twins?": int,
-            "twins_found?": int,
-        },
-    },
-}
-ROUND = {
-    "number": int, "seed": int, "networks": int, "reported": int, "inputs": int,
-    "connected_inputs": int, "decoys?": int, "connected_decoys?": int, "frequencies": [float],
-    "prior_driven?": [float],
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a run folder holds, read once; a run that trained no network has no `nets`.
+class GeneSetName:
+    """A gene set that a latent's genes of one side are enriched in."""
 
-    `graph` is the reported graph; `found` has all candidate edges, with the truth value `reported`
-    on nodes and edges. `activity`, `curves`, `null` and `names` (gene sets by latent) are None if
-    the folder does not have them.
+    name: str
+    side: str
+    overlap: int
+    genes: int
+    q: float
+
+    @property
+    def label(self) -> str:
+        """The name and what it is based on."""
+        return (
+            f"{clip(self.name, 60)} ({self.side}: {self.overlap} of {self.genes} genes, "
+            f"q = {self.q:.2g})"
+        )
+
+
+@dataclass(frozen=True)
+class TableScales:
+    """From the user's units to the networks', as weights.safetensors keeps it.
+
+    `kinds` and `y_top` are there for outputs of several kinds; `covariates` holds how these become
+    numbers, and their coefficients.
     """
 
-    manifest: dict[str, Any]
-    trials: pd.DataFrame
-    graph: nx.DiGraph
-    found: nx.DiGraph
-    nets: tuple[TrainedNet, ...]
-    notes: dict[str, Any]
-    truth: nx.DiGraph | None = None
-    activity: pd.DataFrame | None = None
-    curves: pd.DataFrame | None = None
-    null: Null | None = None
-    names: Mapping[str, tuple[GeneSetName, ...]] | None = None
+    loss: str
+    x_scaling_mean: tuple[float, ...]
+    x_scaling_std: tuple[float, ...]
+    y_scaling_mean: tuple[float, ...]
+    y_scaling_std: tuple[float, ...]
+    x_min: tuple[float, ...]
+    x_max: tuple[float, ...]
+    x_mean: tuple[float, ...]
+    kinds: tuple[str, ...] | None = None
+    y_top: tuple[float, ...] | None = None
+    covariates: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """What a finished run folder holds; a file is read when it is first asked for.
+
+    What a run may lack is None: `truth`, `activity`, `curves`, `null` and `names` (gene sets by
+    latent).
+    """
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs."""
+        return self.manifest.tables.inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs."""
+        return self.manifest.tables.outputs
+
+    @property
+    def test(self) -> PredictionSummary:
+        """How well the run predicts."""
+        if self.manifest.test is None:
+            raise self.reject(MANIFEST)
+        return self.manifest.test
+
+    @property
+    def scores(self) -> Scores | None:
+        """How the run compares with a truth, where one was given."""
+        return self.manifest.scores
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The graph that is reported."""
+        return load_graph(self.folder / "graph.json")
+
+    @cached_property
+    def truth(self) -> nx.DiGraph | None:
+        """The graph that the run was scored against."""
+        path = self.folder / "truth.json"
+        return load_graph(path) if path.exists() else None
+
+    @cached_property
+    def candidates(self) -> nx.DiGraph:
+        """The graph with all candidate edges; `reported` marks nodes and edges."""
+        return add_weaker(self.graph if self.is_measured else _forget(self.graph), self._edges)
 
     @property
     def strategy(self) -> Strategy:
         """What the graph was looked for with."""
-        return STRATEGIES[self.manifest["settings"]["strategy"]]
+        return find_strategy(self.manifest.settings)
 
     @property
     def is_measured(self) -> bool:
         """Whether strengths and frequencies are known, by networks or a regression."""
-        return bool(self.nets) or has_effects(self.manifest)
+        return bool(self.nets) or self.manifest.effects is not None
 
     @property
     def repeats(self) -> str:
-        """What a frequency is a share of."""
+        """What a frequency is a fraction of."""
         by_vote = any(net.trial.net.kind == "belief" for net in self.nets)
         return "the kept networks" if by_vote else "bootstrap resamples"
 
+    @cached_property
+    def _kept(self) -> tuple[list[TrainedNet], dict[str, Any]]:
+        return load_kept(self.folder / WEIGHTS)
 
-def load_contents(folder: Path) -> Contents:
-    """Read what the report shows."""
+    @cached_property
+    def nets(self) -> tuple[TrainedNet, ...]:
+        """All networks of the folder: the kept ones first, then the others of the paper's."""
+        for choice in ("kept", "nearest"):
+            self.find_nets(choice)  # the folder must hold those that the manifest names
+        return tuple(self._kept[0])
+
+    @cached_property
+    def scales(self) -> TableScales:
+        """The units of the networks."""
+        try:
+            scales: TableScales = read_record(TableScales, self._kept[1])
+        except ValueError:
+            raise self.reject(WEIGHTS) from None
+        return scales
+
+    def find_nets(self, choice: str) -> list[TrainedNet]:
+        """The networks that the manifest names as `kept`, or as `nearest` by the paper's rule."""
+        numbers = getattr(self.manifest.networks, choice, ())
+        known = {net.trial.number: net for net in self._kept[0] if self._fits(net)}
+        if not known.keys() >= set(numbers):
+            raise self.reject(WEIGHTS)
+        return [known[number] for number in numbers]
+
+    def _fits(self, net: TrainedNet) -> bool:
+        """Whether a network has the run's inputs and outputs; a belief network reads outputs."""
+        read = self.outputs if net.trial.net.kind == "belief" else self.inputs
+        ends = net.weights.inputs.shape[-1], len(net.weights.output)
+        return ends == (len(read), len(self.outputs))
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """One row for each trained network, or setting that was tried."""
+        table = self._read_table("trials.csv", whole=("trial", "setting"))
+        numbers = TRIALS if self.nets else [name for name in table if name != "kept"]
+        if "kept" not in table or (len(table) and table["kept"].dtype != bool):
+            raise self.reject("trials.csv")
+        return self._check_numbers("trials.csv", table, numbers)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame | None:
+        """Losses of the kept networks by epoch."""
+        if not (self.folder / "curves.csv").exists():
+            return None
+        table = self._read_table("curves.csv", whole=("trial", "epoch"))
+        return self._check_numbers("curves.csv", table, CURVES)
+
+    @cached_property
+    def activity(self) -> pd.DataFrame | None:
+        """The activity of each latent in each sample."""
+        if not (self.folder / "activity.csv").exists():
+            return None
+        return self._read_table("activity.csv", text=("sample",))
+
+    @cached_property
+    def _edges(self) -> pd.DataFrame | None:
+        if not (self.folder / "edges.csv").exists():
+            return None
+        table = self._read_table("edges.csv", text=ENDS)
+        if not table[ENDS[2:]].isin(ROLES).all(axis=None) or table[ENDS].isna().any(axis=None):
+            raise self.reject("edges.csv")
+        numbers = [name for name in (*EDGE_NUMBERS, *MORE_NUMBERS) if name in table]
+        return self._check_numbers("edges.csv", table, numbers)
+
+    @cached_property
+    def null(self) -> Null | None:
+        """What searches found where there is nothing to find."""
+        if not (self.folder / NULL).exists():
+            return None
+        rounds = read_rounds(self.folder)
+        permuted = tuple(one for one in rounds if one.number != DECOY_ROUND)
+        decoyed = [one for one in rounds if one.number == DECOY_ROUND]
+        if not decoyed:
+            raise self.reject(NULL)
+        return Null(permuted, decoyed[0]) if permuted else None
+
+    @cached_property
+    def names(self) -> Mapping[str, tuple[GeneSetName, ...]] | None:
+        """The best gene sets of each latent, where `rinn name` wrote them into the folder."""
+        return read_names(self.folder)
+
+    def _read_table(
+        self, name: str, text: Sequence[str] = (), whole: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """Read a table with columns of text, and columns of whole numbers where it has them."""
+        try:
+            table = read_table(self.folder / name, dtype=dict.fromkeys(text, str))
+        except (OSError, ValueError):
+            raise self.reject(name) from None
+        kinds = [table[column].dtype.kind for column in whole if column in table and len(table)]
+        if not set(text) <= set(table) or not set(kinds) <= {"i", "u"}:
+            raise self.reject(name)
+        return table
+
+    def _check_numbers(
+        self, name: str, table: pd.DataFrame, numbers: Sequence[Any]
+    ) -> pd.DataFrame:
+        """The table, if these columns hold nothing but finite and missing numbers."""
+        try:
+            fits = not np.isinf(table[numbers].to_numpy(np.float64)).any()
+        except (ValueError, KeyError):
+            fits = False
+        if not fits:
+            raise self.reject(name)
+        return table
+
+    def reject(self, name: str) -> InputError:
+        """The error of a file that is not what `rinn fit` wrote."""
+        return reject_file(self.folder / name)
+
+
+def load_run(run: str | os.PathLike[str]) -> RunContents:
+    """Open a finished run folder."""
+    folder = Path(run)
     manifest = load_manifest(folder)
-    if manifest.get("status") != "complete":
+    if not manifest.is_complete:
         raise InputError(
             f"RUN must be a finished run, but {folder} is not; repeat its 'rinn fit' command to "
-            f"let it go on"
+            f"finish it"
         )
-    if not has_shape(manifest, NEEDED):
-        raise InputError(_say_damaged(folder, MANIFEST, "what was run, and how"))
-    read_columns(manifest, folder)
-    nets, notes = load_kept(folder / WEIGHTS)
-    choose_nets(nets, manifest, "kept")
-    choose_nets(nets, manifest, "nearest")
-    if (nets or has_effects(manifest)) and not manifest.get("test"):
-        raise InputError(_say_damaged(folder, MANIFEST, "how its networks predict"))
-    graph = load_graph(folder / "graph.json")
-    truth = folder / "truth.json"
-    return Contents(
-        manifest=manifest,
-        trials=read_trials(folder, bool(nets)),
-        graph=graph,
-        found=add_weaker(
-            graph if nets or has_effects(manifest) else _forget(graph), _read_edges(folder)
-        ),
-        nets=tuple(nets),
-        notes=notes,
-        truth=load_graph(truth) if truth.exists() else None,
-        activity=_read_optional(
-            folder, "activity.csv", "the activity of latents", ["sample"], dtype={"sample": str}
-        ),
-        curves=read_curves(folder) if (folder / "curves.csv").exists() else None,
-        null=_read_null(folder),
-        names=read_names(folder),
+    return RunContents(folder, manifest)
+
+
+def reject_file(path: Path) -> InputError:
+    """The error of a file of a run folder that is not what rinn wrote."""
+    return InputError(
+        f"RUN must be a folder as rinn has written it, but {path.name} in {path.parent} is missing "
+        f"or damaged; make the run again"
     )
 
 
@@ -161,157 +298,95 @@ def load_effects(
     Raises:
         InputError: it is not a run folder, or holds no effects.
     """
-    folder = Path(run)
-    inputs, outputs = read_columns(load_manifest(folder), folder)
-    path = folder / EFFECTS
+    contents = load_run(run)
+    path = contents.folder / EFFECTS
     if not path.exists():
         raise InputError(
-            f"RUN must hold the effects of its inputs, but {folder} has no {EFFECTS}; the "
+            f"RUN must hold the effects of its inputs, but {contents.folder} has no {EFFECTS}; the "
             f"strategies rinn, dnn and esc write it at the end of 'rinn fit'"
         )
     table = load_table(path, "effects")
-    if table.samples != inputs or table.columns != outputs:
-        raise InputError(
-            f"RUN must hold the effects of its own inputs on its own outputs, but {path} has other "
-            f"names; make the run again"
-        )
-    return table.values, inputs  # noqa: PD011
-
-
-def has_effects(manifest: dict[str, Any]) -> bool:
-    """Whether the graph of a run was read from effects, whose sizes and errors are known."""
-    return "effects" in manifest
-
-
-def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
-    """Put the edges that were found too seldom to be drawn beside those of the graph.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
-        >>> rows = [("x", "U1", "input", "latent", 0.25)]
-        >>> found = add_weaker(graph, pd.DataFrame(rows, columns=[*ENDS, "frequency"]))
-        >>> found.edges["x", "U1"], found.nodes["x"]["reported"], found.nodes["U1"]["reported"]
-        ({'frequency': 0.25, 'reported': False}, True, False)
-    """
-    found: nx.DiGraph = nx.DiGraph(graph)
-    nx.set_node_attributes(found, dict.fromkeys(found, True), "reported")
-    nx.set_edge_attributes(found, dict.fromkeys(found.edges, True), "reported")
-    for row in [] if edges is None else edges.to_dict("records"):
-        source, target = str(row["source"]), str(row["target"])
-        if graph.has_edge(source, target):
-            continue
-        for node, role in ((source, row["source_role"]), (target, row["target_role"])):
-            if node not in found:
-                found.add_node(node, role=role, reported=False)
-        about: dict[str, Any] = {
-            name: float(row[name])
-            for name in (*EDGE_NUMBERS, *MORE_NUMBERS)
-            if name in row and pd.notna(row[name])
-        }
-        if isinstance(row.get(ORIGIN), str):
-            about[ORIGIN] = row[ORIGIN]
-        found.add_edge(source, target, **about, reported=False)
-    return found
-
-
-def _forget(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without strengths and frequencies, which mean nothing where no effect is known."""
-    plain: nx.DiGraph = nx.DiGraph()
-    plain.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
-    plain.add_edges_from(graph.edges)
-    return plain
-
-
-def read_trials(folder: Path, has_networks: bool) -> pd.DataFrame:
-    """Read trials.csv of a finished run."""
-    what = "the table of its trials"
-    trials = _read_table(folder, "trials.csv", what, ["kept"])
-    numbers = TRIALS if has_networks else [str(name) for name in trials if name != "kept"]
-    whole = [name for name in ("trial", "setting") if name in trials]
-    if len(trials) and not (trials["kept"].dtype == bool and _are_whole(trials[whole])):
-        raise InputError(_say_damaged(folder, "trials.csv", what))
-    return _check_numbers(folder, "trials.csv", what, trials, numbers)
-
-
-def read_curves(folder: Path) -> pd.DataFrame:
-    """Read curves.csv of a finished run."""
-    what = "learning curves"
-    curves = _read_table(folder, "curves.csv", what, CURVES)
-    if len(curves) and not _are_whole(curves[CURVES[:2]]):
-        raise InputError(_say_damaged(folder, "curves.csv", what))
-    return _check_numbers(folder, "curves.csv", what, curves, CURVES)
-
-
-def _are_whole(table: pd.DataFrame) -> bool:
-    return all(kind.kind in "iu" for kind in table.dtypes)
-
-
-def _read_edges(folder: Path) -> pd.DataFrame | None:
-    text, what = dict.fromkeys(ENDS, str), "the table of edges"
-    edges = _read_optional(folder, "edges.csv", what, ENDS, dtype=text)
-    if edges is None:
-        return None
-    roles = edges[ENDS[2:]].isin(ROLES).all(axis=None)
-    if not roles or edges[ENDS[:2]].isna().any(axis=None):
-        raise InputError(_say_damaged(folder, "edges.csv", what))
-    numbers = [name for name in (*EDGE_NUMBERS, *MORE_NUMBERS) if name in edges]
-    return _check_numbers(folder, "edges.csv", what, edges, numbers)
-
-
-def _read_optional(
-    folder: Path, name: str, what: str, columns: list[str], **how: Any
-) -> pd.DataFrame | None:
-    """Read a table that folders of older releases, or of some strategies, do not have."""
-    return _read_table(folder, name, what, columns, **how) if (folder / name).exists() else None
-
-
-def _read_table(folder: Path, name: str, what: str, columns: list[str], **how: Any) -> pd.DataFrame:
-    try:
-        table = read_table(folder / name, **how)
-        table[columns]
-    except (OSError, ValueError, KeyError):
-        raise InputError(_say_damaged(folder, name, what)) from None
-    return table
-
-
-def _check_numbers(
-    folder: Path, name: str, what: str, table: pd.DataFrame, numbers: list[str]
-) -> pd.DataFrame:
-    """The table, whose columns of numbers hold nothing else than finite and missing ones."""
-    try:
-        fits = not np.isinf(table[numbers].to_numpy(np.float64)).any()
-    except (ValueError, KeyError):
-        fits = False
-    if not fits:
-        raise InputError(_say_damaged(folder, name, what))
-    return table
-
-
-def _say_damaged(folder: Path, name: str, what: str) -> str:
-    return (
-        f"RUN must hold {what}, but {name} in {folder} is missing or damaged; remove the folder "
-        f"and make it anew"
-    )
+    if table.samples != contents.inputs or table.columns != contents.outputs:
+        raise contents.reject(EFFECTS)
+    return table.values, contents.inputs  # noqa: PD011
 
 
 def read_rounds(folder: Path) -> list[NullRound]:
     """Read null.json: the searches where there is nothing to find that are done so far."""
     try:
-        found = json.loads((folder / NULL).read_text(encoding="utf-8"))
-        if not has_shape(found, {"rounds": [ROUND]}):
-            raise ValueError("a value is missing or of another type")
-        return [NullRound.from_json(one) for one in found["rounds"]]
-    except (OSError, ValueError, TypeError, RecursionError):
-        raise InputError(_say_damaged(folder, NULL, "how much is chance")) from None
+        content = json.loads((folder / NULL).read_text(encoding="utf-8"))
+        return list(read_record(dict[str, tuple[NullRound, ...]], content)["rounds"])
+    except (OSError, ValueError, KeyError, RecursionError):
+        raise reject_file(folder / NULL) from None
 
 
-def _read_null(folder: Path) -> Null | None:
-    if not (folder / NULL).exists():
+def read_names(folder: Path) -> dict[str, tuple[GeneSetName, ...]] | None:
+    """Read the best names of each latent from names.csv."""
+    path = folder / NAMES
+    if not path.exists():
         return None
-    rounds = read_rounds(folder)
-    permuted = tuple(one for one in rounds if one.number != DECOY_ROUND)
-    decoyed = [one for one in rounds if one.number == DECOY_ROUND]
-    if not decoyed:
-        raise InputError(_say_damaged(folder, NULL, "how much is chance"))
-    return Null(permuted, decoyed[0]) if permuted else None
+    try:
+        text = dict.fromkeys(("latent", "side", "set"), str)
+        table = read_table(path, dtype=text)
+        if not set(COLUMNS) <= set(table.columns):
+            return None  # the user's own
+        numbers = table[["overlap", "latent_genes", "q"]].to_numpy(np.float64)
+        fits = bool(np.isfinite(numbers).all() and table[list(text)].notna().all(axis=None))
+        fits &= bool(table["side"].isin(SIDES).all())
+    except pd.errors.EmptyDataError:
+        return None
+    except (OSError, ValueError):
+        fits = False
+    if not fits:
+        raise InputError(
+            f"{NAMES} in {folder} must be what 'rinn name' wrote, but it is not; remove it, or "
+            f"repeat 'rinn name' with --force"
+        )
+    best: dict[str, dict[str, GeneSetName]] = {}
+    for row in table[table["q"] < ALPHA].sort_values("q", kind="stable").to_dict("records"):
+        sets = best.setdefault(row["latent"], {})
+        overlap, genes = int(row["overlap"]), int(row["latent_genes"])
+        if len(sets) < MAX_NAMES:
+            name = GeneSetName(row["set"], row["side"], overlap, genes, row["q"])
+            sets.setdefault(name.name, name)
+    return {latent: tuple(sets.values()) for latent, sets in best.items()}
+
+
+def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
+    """Add the candidate edges that are not reported to a graph; `reported` tells them apart.
+
+    Example:
+        >>> graph = nx.DiGraph()
+        >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
+        >>> rows = [("x", "U1", "input", "latent", 0.25)]
+        >>> both = add_weaker(graph, pd.DataFrame(rows, columns=[*ENDS, "frequency"]))
+        >>> both.edges["x", "U1"], both.nodes["x"]["reported"], both.nodes["U1"]["reported"]
+        ({'frequency': 0.25, 'reported': False}, True, False)
+    """
+    result: nx.DiGraph = nx.DiGraph(graph)
+    nx.set_node_attributes(result, dict.fromkeys(result, True), "reported")
+    nx.set_edge_attributes(result, dict.fromkeys(result.edges, True), "reported")
+    for row in [] if edges is None else edges.to_dict("records"):
+        source, target = str(row["source"]), str(row["target"])
+        if graph.has_edge(source, target):
+            continue
+        for node, role in ((source, row["source_role"]), (target, row["target_role"])):
+            if node not in result:
+                result.add_node(node, role=role, reported=False)
+        values: dict[str, Any] = {
+            name: float(row[name])
+            for name in (*EDGE_NUMBERS, *MORE_NUMBERS)
+            if name in row and pd.notna(row[name])
+        }
+        if isinstance(row.get(ORIGIN), str):
+            values[ORIGIN] = row[ORIGIN]
+        result.add_edge(source, target, **values, reported=False)
+    return result
+
+
+def _forget(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph without strengths and frequencies, which mean nothing where no effect is known."""
+    bare: nx.DiGraph = nx.DiGraph()
+    bare.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
+    bare.add_edges_from(graph.edges)
+    return bare

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 
+from rinn.errors import InputError, quote_some
 from rinn.graphs.basics import ROLES, by_role
-from rinn.graphs.compare import score_graph
+from rinn.graphs.compare import GraphScores, score_graph
 from rinn.graphs.files import load_graph
-from rinn.graphs.protocol import reach_vectors, score_hidden, score_inputs, truth_patterns
+from rinn.graphs.protocol import (
+    PaperScores,
+    reach_vectors,
+    score_hidden,
+    score_inputs,
+    score_protocol,
+    truth_patterns,
+)
+from rinn.nets.maps import NetMaps
 from rinn.nets.predict import map_trained
-from rinn.pipeline import check_truth, score_found
-from rinn.runs.folder import WEIGHTS, choose_nets, load_kept, load_manifest, read_columns
+from rinn.runs.manifest import Scores, read_record
+from rinn.runs.read import RunContents, load_run
 
 
-def score_path(path: Path | str, truth_path: Path | str) -> dict[str, Any]:
+def score_path(path: Path | str, truth_path: Path | str) -> Scores:
     """Score a run folder or a graph file against a truth.
 
     Args:
@@ -32,11 +41,11 @@ def score_path(path: Path | str, truth_path: Path | str) -> dict[str, Any]:
     """
     path, truth = Path(path), load_graph(Path(truth_path))
     if path.is_dir():
-        return score_folder(path, truth)
-    return _score_alone(load_graph(path), truth)
+        return score_run(load_run(path), truth)
+    return _score_graph(load_graph(path), truth)
 
 
-def _score_alone(graph: nx.DiGraph, truth: nx.DiGraph) -> dict[str, Any]:
+def _score_graph(graph: nx.DiGraph, truth: nx.DiGraph) -> Scores:
     """Score a graph that no network stands behind."""
     names = {role: by_role(graph, role) for role in ROLES}
     check_truth(truth, names["input"], names["output"])
@@ -44,17 +53,42 @@ def _score_alone(graph: nx.DiGraph, truth: nx.DiGraph) -> dict[str, Any]:
     hidden = score_hidden(reach_vectors(graph, names["latent"], names["output"]), patterns)
     inputs = score_inputs(reach_vectors(graph, names["input"], names["output"]), patterns)
     paper = {"hidden": hidden.to_json(), "input": inputs.to_json(), "threshold": None}
-    return {"paper": paper, "graph": score_graph(graph, truth).to_json()}
+    scores = {"paper": paper, "graph": score_graph(graph, truth).to_json()}
+    return read_record(Scores, scores)
 
 
-def score_folder(folder: Path, truth: nx.DiGraph) -> dict[str, Any]:
-    """Score the networks and the graph of a run folder; see `score_path`."""
-    manifest = load_manifest(folder)
-    inputs, outputs = read_columns(manifest, folder)
-    nets = choose_nets(load_kept(folder / WEIGHTS)[0], manifest, "nearest")
-    maps = [map_trained(net) for net in nets]
-    graph = load_graph(folder / "graph.json")
+def score_run(run: RunContents, truth: nx.DiGraph) -> Scores:
+    """Score the networks and the graph of a run; see `score_path`."""
+    maps = [map_trained(net) for net in run.find_nets("nearest")]
     if not maps:
-        return _score_alone(graph, truth)
-    paper, graph_scores = score_found(maps, graph, truth, inputs, outputs)
-    return {"paper": paper.to_json(), "graph": graph_scores.to_json()}
+        return _score_graph(run.graph, truth)
+    paper, graph = score_nets(maps, run.graph, truth, run.inputs, run.outputs)
+    scores = {"paper": paper.to_json(), "graph": graph.to_json()}
+    return read_record(Scores, scores)
+
+
+def score_nets(
+    maps: Sequence[NetMaps],
+    graph: nx.DiGraph,
+    truth: nx.DiGraph,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> tuple[PaperScores, GraphScores]:
+    """Compare the kept networks and the graph with a known truth."""
+    check_truth(truth, inputs, outputs)
+    patterns = truth_patterns(truth, outputs, inputs)
+    has_inputs = all(len(m.inputs) for m in maps)
+    inputs_of = [m.inputs for m in maps] if has_inputs else None
+    return score_protocol([m.nodes for m in maps], inputs_of, patterns), score_graph(graph, truth)
+
+
+def check_truth(truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Raise InputError unless the truth speaks of these tables' columns."""
+    for role, names in (("input", inputs), ("output", outputs)):
+        given = by_role(truth, role)
+        if not set(given) & set(names):
+            raise InputError(
+                f"the truth must name the {role}s of the tables, but none of its {role}s "
+                f"({quote_some(given)}) is a column ({quote_some(names)}); give the truth that "
+                f"belongs to these tables"
+            )

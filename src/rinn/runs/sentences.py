@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import networkx as nx
 
 from rinn.errors import count
+from rinn.runs.manifest import Manifest
 from rinn.structure.qvalues import Null, assign_q
 
 LEVEL = 0.05
@@ -18,24 +18,16 @@ NO_NETWORKS = (
 LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 
 
-def say_comparison(manifest: dict[str, Any], graph: nx.DiGraph) -> str | None:
-    """Say how the graph's network predicts, and what that means of a graph without any edge.
-
-    Example:
-        >>> said = {"sentence": "It predicts as well as others.", "carries": True}
-        >>> say_comparison({"comparison": said}, nx.DiGraph()).partition(". ")[2]
-        "The graph has no edge: its network guesses each output's mean, and others do no better."
-    """
-    about = manifest.get("comparison")
-    if not about:
+def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:
+    """Say how the graph's network predicts, and what that means of a graph without any edge."""
+    comparison = manifest.comparison
+    if comparison is None:
         return None
     if graph.number_of_edges():
-        return str(about["sentence"])
-    guess = "each output's mean"
-    if manifest.get("covariates"):
-        guess = "each output by its covariates"
-    rest = ", and others do no better" if about["carries"] else ""
-    return f"{about['sentence']} The graph has no edge: its network guesses {guess}{rest}."
+        return comparison.sentence
+    guess = "each output by its covariates" if manifest.covariates else "each output's mean"
+    others = ", and others do no better" if comparison.carries else ""
+    return f"{comparison.sentence} The graph has no edge: its network guesses {guess}{others}."
 
 
 def summarise_null(null: Null, graph: nx.DiGraph) -> str:

@@ -1,21 +1,21 @@
-"""What a run folder holds: what the run is, and what it found."""
+"""The files of a run folder: what the run is, and its results."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib.metadata
 import json
-import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jax
 import networkx as nx
+import pandas as pd
 
-from rinn.config import RunSettings, Trial
+from rinn.config import RunSettings
 from rinn.data.align import fingerprint
 from rinn.data.kinds import describe_outputs
 from rinn.data.likelihoods import MIXED
@@ -25,11 +25,28 @@ from rinn.data.warnings import find_warnings
 from rinn.graphs.basics import collapse
 from rinn.graphs.files import edges_table, write_graph
 from rinn.nets.curves import CURVES, tabulate_curves
-from rinn.pipeline import Fit, tabulate_activity, tabulate_effects
-from rinn.runs.covariates import COVARIATES, sum_up_covariates, tabulate_covariates
-from rinn.runs.folder import FORMAT, MANIFEST, WEIGHTS, RunFolder, save_kept
+from rinn.nets.predict import TestScores
+from rinn.pipeline import Fit, Plan, annotate_latent
+from rinn.refit.refit import Refit
+from rinn.runs.checkpoint import WEIGHTS, save_kept
+from rinn.runs.covariates import COVARIATES, summarise_covariates, tabulate_covariates
+from rinn.runs.folder import FORMAT, OutputFolder, find_versions
+from rinn.runs.manifest import (
+    ComparisonSummary,
+    DeviceSummary,
+    EffectsSummary,
+    FitSummary,
+    Manifest,
+    NetworkSummary,
+    OutputSummary,
+    PredictionSummary,
+    PriorSummary,
+    Tables,
+    read_record,
+)
 from rinn.structure.constants import SAMPLES_PER_INPUT
-from rinn.structure.effects import CORRECTED, NETWORK
+from rinn.structure.effects import CORRECTED, NETWORK, Effects
+from rinn.structure.prior.influence import MAX_LISTED
 from rinn.structure.prior.resolve import Resolved
 from rinn.structure.prior.sources import PriorKnowledge
 
@@ -41,35 +58,38 @@ PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn
 
 
 def describe_run(
-    data: Data,
-    settings: RunSettings,
-    x_path: Path,
-    y_path: Path,
+    plan: Plan,
+    tables: Mapping[str, Path],
     devices: Sequence[jax.Device],
-) -> dict[str, Any]:
-    """The manifest: what the run is (settings, data) and how it was made."""
-    return {
-        "format": FORMAT,
-        "status": "running",
-        "settings": settings.to_json(),
-        "data": fingerprint(data),
-        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "tables": {
-            "x": x_path.name,
-            "y": y_path.name,
-            "samples": len(data.x),
-            "inputs": list(data.inputs),
-            "outputs": list(data.outputs),
-            "dropped": [entry.__dict__ for entry in data.dropped],
-        },
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
-        "device": {
-            "platform": devices[0].platform,
-            "kind": devices[0].device_kind,
-            "count": len(devices),
-        },
-    }
+    prior: PriorKnowledge | None = None,
+    command: Sequence[str] = (),
+) -> Manifest:
+    """The manifest of a run that begins; `tables` are the paths of x, y and covariates."""
+    data, summary = plan.data, None
+    identity = fingerprint(data)
+    if prior and plan.prior:
+        identity |= {"prior": plan.prior.prior.fingerprint()}
+        summary = _describe_prior(prior, plan.prior)
+    trials = json.dumps([dataclasses.asdict(trial) for trial in plan.trials])
+    return Manifest(
+        format=FORMAT,
+        status="running",
+        settings=plan.settings,
+        data=identity,
+        created=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        tables=Tables(
+            **{name: path.name for name, path in tables.items()},
+            samples=len(data.x),
+            inputs=data.inputs,
+            outputs=data.outputs,
+            dropped=data.dropped,
+        ),
+        versions=find_versions(PACKAGES),
+        device=DeviceSummary(devices[0].platform, devices[0].device_kind, len(devices)),
+        prior=summary,
+        plan=hashlib.sha256(trials.encode()).hexdigest(),
+        command=tuple(command),
+    )
 
 
 def describe_effects(
@@ -138,57 +158,53 @@ effects.'
     )
 
 
-def describe_prior(prior: PriorKnowledge, known: Resolved) -> dict[str, Any]:
+def _describe_prior(prior: PriorKnowledge, known: Resolved) -> PriorSummary:
     """What the manifest says of prior knowledge before anything is found."""
-    return {
-        "files": dict(prior.files),
-        "account": list(known.account),
-        "options": {
-            "set_weight": prior.set_weight,
-            "network_steps": prior.steps,
-            "network_weight": prior.network_weight,
-            "network_directed": prior.is_directed,
-            "network_mask": prior.is_mask,
-        },
+    options = {
+        "set_weight": prior.set_weight,
+        "network_steps": prior.steps,
+        "network_weight": prior.network_weight,
+        "network_directed": prior.is_directed,
+        "network_mask": prior.is_mask,
     }
+    return PriorSummary(dict(prior.files), tuple(known.account), options)
 
 
-def fingerprint_plan(trials: Sequence[Trial]) -> str:
-    """Sum up what a run trains: another release may plan the same settings differently."""
-    plan = json.dumps([dataclasses.asdict(trial) for trial in trials])
-    return hashlib.sha256(plan.encode()).hexdigest()
-
-
-def write_fit(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> None:
-    """Write what was found; the manifest last, since `complete` promises the rest."""
+def write_fit(run: OutputFolder, fit: Fit, manifest: Manifest) -> None:
+    """Write the results; the manifest last, since `complete` promises all other files."""
     run.write_table("trials.csv", fit.trials)
     _write_networks(run, fit)
-    _write_graph(run, fit, manifest["settings"])
-    manifest = manifest | _write_beside(run, fit, manifest)
-    about = {"samples": len(fit.problem.test), "loss": fit.problem.loss}
-    run.write_json(
-        MANIFEST,
-        manifest
-        | {
-            "status": "complete",
-            "warnings": [*find_warnings(fit.data, fit.networks), *fit.output_causes],
-            "networks": {
-                "trained": len(fit.nets),
-                "sets": len({net.trial.setting for net in fit.nets}),
-                "kept": [net.trial.number for net in fit.kept],
-                "nearest": [net.trial.number for net in fit.ten],
-            },
-            "test": fit.test.to_json() | about if fit.test else None,
-            "test_of_ten": fit.test_of_ten.to_json() | about if fit.test_of_ten else None,
-        },
+    _write_graph(run, fit, manifest.settings)
+    manifest = _write_details(run, fit, manifest)
+    manifest = replace(
+        manifest,
+        status="complete",
+        warnings=(*find_warnings(fit.data, fit.networks), *fit.output_causes),
+        networks=NetworkSummary(
+            trained=len(fit.nets),
+            sets=len({net.trial.setting for net in fit.nets}),
+            kept=tuple(net.trial.number for net in fit.kept),
+            nearest=tuple(net.trial.number for net in fit.paper_nets),
+        ),
+        test=_describe_test(fit.test, fit),
+        paper_test=_describe_test(fit.paper_test, fit),
     )
+    run.write_manifest(manifest.to_json())
 
 
-def _write_networks(run: RunFolder, fit: Fit) -> None:
-    """The kept networks, with what is needed to use them, and their curves."""
+def _describe_test(scores: TestScores | None, fit: Fit) -> PredictionSummary | None:
+    if scores is None:
+        return None
+    values = scores.to_json() | {"samples": len(fit.problem.test), "loss": fit.problem.loss}
+    summary: PredictionSummary = read_record(PredictionSummary, values)
+    return summary
+
+
+def _write_networks(run: OutputFolder, fit: Fit) -> None:
+    """Write the kept networks, with what is needed to use them, and their curves."""
     kept = {net.trial.number for net in fit.kept}
-    both = fit.kept + [net for net in fit.ten if net.trial.number not in kept]
-    save_kept(run.folder / WEIGHTS, both, _make_notes(fit))
+    both = fit.kept + [net for net in fit.paper_nets if net.trial.number not in kept]
+    save_kept(run.path / WEIGHTS, both, _make_notes(fit))
     curves = tabulate_curves({net.trial.number: net.curve for net in both})
     if len(curves):
         run.write_table(CURVES, curves)
@@ -203,8 +219,8 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
         "x_scaling_std": problem.x_scale.std.tolist(),
         "y_scaling_mean": problem.y_scale.mean.tolist(),
         "y_scaling_std": problem.y_scale.std.tolist(),
-        "x_least": fit.data.x.min(axis=0).tolist(),
-        "x_most": fit.data.x.max(axis=0).tolist(),
+        "x_min": fit.data.x.min(axis=0).tolist(),
+        "x_max": fit.data.x.max(axis=0).tolist(),
         "x_mean": fit.data.x.mean(axis=0).tolist(),
     }
     if problem.loss == MIXED:
@@ -218,59 +234,70 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
     return notes
 
 
-def _write_graph(run: RunFolder, fit: Fit, settings: dict[str, Any]) -> None:
-    graph, found = fit.latent.graph, fit.latent.candidates
-    if fit.effects and not settings["bootstraps"]:
-        graph, found = _drop_frequencies(graph), _drop_frequencies(found)
+def _write_graph(run: OutputFolder, fit: Fit, settings: RunSettings) -> None:
+    has_frequencies = not fit.effects or settings.bootstraps > 0
+    latent = annotate_latent(fit.latent, frequencies=has_frequencies)
+    graph = latent.graph
     if not nx.is_directed_acyclic_graph(graph):
         # Latents on a cycle cannot be told apart by what they reach: files and pictures have one.
         graph = collapse(graph)
-    write_graph(graph, run.folder / "graph.json")
-    write_graph(graph, run.folder / "graph.graphml")
-    run.write_table("edges.csv", edges_table(graph if fit.detected else found, reported=graph))
+    write_graph(graph, run.path / "graph.json")
+    write_graph(graph, run.path / "graph.graphml")
+    run.write_table(
+        "edges.csv", edges_table(graph if fit.detected else latent.candidates, reported=graph)
+    )
 
 
-def _drop_frequencies(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without frequencies, which nothing is known of without resamples."""
-    plain = graph.copy()
-    for values in (*plain.nodes.values(), *plain.edges.values()):
-        values.pop("frequency", None)
-    return plain
-
-
-def _write_beside(run: RunFolder, fit: Fit, manifest: dict[str, Any]) -> dict[str, Any]:
-    """What stands beside the graph; returns what the manifest says of it."""
-    told: dict[str, Any] = {}
+def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
+    """Write what belongs to the graph; returns the manifest with what is said of it."""
+    changes: dict[str, Any] = {}
     if outputs := describe_outputs(fit.problem):
-        told["outputs"] = outputs
+        changes["outputs"] = OutputSummary(**outputs)
     if fit.problem.adjustment and fit.data.covariates:
         table = tabulate_covariates(fit.problem, fit.data.covariates, fit.data.outputs)
         run.write_table(COVARIATES, table)
-        told["covariates"] = sum_up_covariates(fit.problem, fit.data.covariates)
+        changes["covariates"] = summarise_covariates(fit.problem, fit.data.covariates)
     if fit.effects:
         run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
-        told["effects"] = {
-            "source": fit.effects.source,
-            "sentence": describe_effects(
-                fit.effects.source,
-                manifest["settings"]["effects"],
-                kept=len(fit.kept),
-                samples=len(fit.problem.seen),
-                inputs=len(fit.data.inputs),
-                skip_reason=fit.skip_reason,
-            ),
-        }
+        sentence = describe_effects(
+            fit.effects.source,
+            manifest.settings.effects,
+            kept=len(fit.kept),
+            samples=len(fit.problem.seen),
+            inputs=len(fit.data.inputs),
+            skip_reason=fit.skip_reason,
+        )
+        changes["effects"] = EffectsSummary(fit.effects.source, sentence)
     if fit.latent.fit:
         sentence = describe_fit(fit.latent.fit, fit.latent.graph.number_of_edges())
-        told["fit"] = {**fit.latent.fit, "sentence": sentence}
-    if fit.influence:
-        did = fit.influence.to_json()
-        run.write_json(PRIOR, did)
-        some = {name: did[name] for name in ("sentence", "counts", "dropped_inputs")}
-        some["contradictions"] = did["contradictions"][:MAX_SHOWN]
-        told["prior"] = manifest.get("prior", {}) | some
+        changes["fit"] = FitSummary(**fit.latent.fit, sentence=sentence)
+    if fit.influence and manifest.prior:
+        run.write_json(PRIOR, fit.influence.to_json())
+        changes["prior"] = replace(
+            manifest.prior,
+            sentence=fit.influence.sentence,
+            counts=fit.influence.to_json()["counts"],
+            dropped_inputs=fit.influence.dropped_inputs[:MAX_LISTED],
+            contradictions=fit.influence.contradictions[:MAX_SHOWN],
+        )
     if fit.refit and fit.comparison:
         run.write_json("refit.json", fit.refit.to_json())
         run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))
-        told["comparison"] = fit.comparison.to_json()
-    return told
+        changes["comparison"] = ComparisonSummary(**fit.comparison.to_json())
+    return replace(manifest, **changes)
+
+
+def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
+    """One row for each input: its name, and its effect on each output, rounded."""
+    values = pd.DataFrame(effects.z.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
+    values.insert(0, "", list(data.inputs))
+    return values
+
+
+def tabulate_activity(data: Data, refit: Refit) -> pd.DataFrame:
+    """One row for each sample: its id, and the activity of each latent, rounded."""
+    names = data.samples or tuple(str(row) for row in range(1, len(data.x) + 1))
+    columns = [latent.latent for latent in refit.latents]
+    values = pd.DataFrame(refit.latent_values.round(4) + 0.0, columns=columns)  # no -0.0
+    values.insert(0, "sample", list(names), allow_duplicates=True)
+    return values

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib.metadata
-import platform
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,9 @@ from rinn.files import BLOCK, check_file
 from rinn.genomics.prepare.prepare import Prepared, prepare_tables
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.prepare.sources import read_sources
-from rinn.genomics.prepare.write import FORMAT, load_manifest, open_folder, write_prepared
+from rinn.genomics.prepare.write import PREPARATION, write_prepared
 from rinn.genomics.readers.cbioportal_study import list_profiles
+from rinn.runs.folder import FORMAT, find_output, find_versions
 
 PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
 # What a study folder says of its tables beside the tables themselves.
@@ -50,8 +49,9 @@ def prepare(sources: Sources, out: Path, settings: PrepareSettings | None = None
     """
     settings = settings or PrepareSettings()
     manifest = _describe(sources, settings)
-    if open_folder(out, manifest):
-        return Preparation(out, load_manifest(out))
+    stored = find_output(out, manifest, PREPARATION)
+    if stored and stored.get("status") == "complete":
+        return Preparation(out, stored)
     prepared = prepare_tables(read_sources(sources, settings), settings)
     return Preparation(out, write_prepared(out, prepared, settings, manifest), prepared)
 
@@ -71,8 +71,7 @@ def _describe(sources: Sources, settings: PrepareSettings) -> dict[str, Any]:
         "status": "running",
         "settings": words | settings.to_json(),
         "sources": files,
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
+        "versions": find_versions(PACKAGES),
     }
 
 

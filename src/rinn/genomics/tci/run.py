@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import io
 import os
-import platform
 import time
 import zipfile
 from collections.abc import Iterator
@@ -20,14 +18,13 @@ import pyarrow as pa
 from pyarrow import parquet
 from rich.console import Console
 
-from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.genomics.tci.calls import Tci, find_drivers
 from rinn.genomics.tci.events import Events, fingerprint_events, load_events
 from rinn.genomics.tci.inference import NO_CAUSE
 from rinn.genomics.tci.prior import Prior, make_prior
 from rinn.genomics.tci.settings import TciSettings
-from rinn.runs.folder import FORMAT, MANIFEST, RunFolder, load_manifest, open_run
+from rinn.runs.folder import FORMAT, RUN, OutputFolder, find_versions, open_output
 from rinn.runs.progress import WorkProgress
 from rinn.runs.terminal import Terminal
 
@@ -77,24 +74,20 @@ def run_tci(
     weights = make_prior(events, prior, other)
     manifest = _describe(events, weights, settings, command or [])
     manifest["tables"] |= {"x": x_path.name, "y": y_path.name}
-    with open_run(out, manifest, []) as folder:
-        stored = load_manifest(out)
-        if stored.get("status") != "complete":
+    with open_output(out, manifest, RUN) as folder:
+        manifest = folder.stored
+        if not folder.is_complete:
             started = time.monotonic()
             summary = _work(folder, events, weights, settings, cores, console, quiet)
-            seconds = time.monotonic() - started
-            manifest |= {
-                "created": stored.get("created", ""),
-                "seconds": seconds,
-                "summary": summary,
-            }
-            folder.write_json(MANIFEST, manifest | {"status": "complete"})
+            times = {"seconds": time.monotonic() - started}
+            manifest = manifest | times | {"summary": summary, "status": "complete"}
+            folder.write_manifest(manifest)
         folder.discard_work()
-    return TciResult(out, load_manifest(out))
+    return TciResult(out, manifest)
 
 
 def _work(
-    folder: RunFolder,
+    folder: OutputFolder,
     events: Events,
     prior: Prior,
     settings: TciSettings,
@@ -103,7 +96,7 @@ def _work(
     quiet: bool,
 ) -> dict[str, Any]:
     """Find the drivers and write them; returns the summary."""
-    work = folder.folder / "work"
+    work = folder.path / "work"
     done = _load_rounds(work, len(events.sgas))
     number = len(done)
 
@@ -118,7 +111,7 @@ def _work(
         found = find_drivers(
             events, settings, prior, done=done, save=save, cores=cores, report=report
         )
-    replace_file(folder.folder / CAUSES, pack_causes(found))
+    replace_file(folder.path / CAUSES, pack_causes(found))
     for name, table in make_tables(found).items():
         folder.write_table(name, table)
     return found.summarise()
@@ -162,20 +155,8 @@ def _describe(
             "tissues": sorted(set(events.tissues or ())),
             "dropped": [entry.__dict__ for entry in events.dropped],
         },
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
+        "versions": find_versions(PACKAGES),
     }
-
-
-def load_tci(folder: Path) -> TciResult:
-    """Read the manifest of a finished TCI folder."""
-    manifest = load_manifest(folder)
-    if manifest["settings"].get("method") != "tci" or manifest.get("status") != "complete":
-        raise InputError(
-            f"RUN must be a folder that 'rinn tci' has finished, but {folder} is another run's or "
-            f"not complete; repeat its command"
-        )
-    return TciResult(folder, manifest)
 
 
 class ScoringProgress(WorkProgress):

@@ -2,52 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
 from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
 from rinn.report.html.markup import Markup, element, paragraph
-from rinn.runs.read import Contents
+from rinn.runs.manifest import Spread
+from rinn.runs.read import RunContents
 
 
-def say_title(contents: Contents) -> str:
+def say_title(contents: RunContents) -> str:
     """Name the page after the two tables."""
-    tables = contents.manifest["tables"]
-    return f"Latent graph between {clip(tables['x'])} and {clip(tables['y'])}"
+    tables = contents.manifest.tables
+    return f"Latent graph between {clip(tables.x)} and {clip(tables.y)}"
 
 
-def say_answer(contents: Contents) -> Markup:
+def say_answer(contents: RunContents) -> Markup:
     """Say the result in three sentences, and what to be careful with."""
-    cautions = contents.manifest.get("warnings", ())
-    careful = [paragraph(sentence, class_="careful") for sentence in cautions]
+    warnings = contents.manifest.warnings or ()
+    careful = [paragraph(sentence, class_="careful") for sentence in warnings]
     sentences = (paragraph(sentence) for sentence in answer_info(contents))
     return element("div", *sentences, *careful, class_="lead")
 
 
-def answer_info(contents: Contents) -> tuple[str, str, str]:
+def answer_info(contents: RunContents) -> tuple[str, str, str]:
     """Say in three sentences what was found, out of how much, and how well it predicts."""
     if not contents.is_measured:
         return _answer_alone(contents)
-    test, effects = contents.manifest["test"], contents.manifest.get("effects")
-    said = _say_test(test, contents.notes, "the kept networks have")
-    if not contents.nets and effects:
-        said = _say_test(test, contents.notes, "the graph's own network has")
-        return _say_found(contents), effects["sentence"], said
-    networks = contents.manifest["networks"]
+    effects, networks = contents.manifest.effects, contents.manifest.networks
+    said = _say_test(contents, "the kept networks have")
+    if effects and not contents.nets:
+        said = _say_test(contents, "the graph's own network has")
+        return _say_found(contents), effects.sentence, said
+    if networks is None:
+        raise contents.reject("manifest.json")
     trained = (
-        f"{count(networks['trained'], 'network')} "
-        f"{'was' if networks['trained'] == 1 else 'were'} trained, and the {len(networks['kept'])} "
-        f"{_say_choice(contents)} {'was' if len(networks['kept']) == 1 else 'were'} kept."
+        f"{count(networks.trained, 'network')} "
+        f"{'was' if networks.trained == 1 else 'were'} trained, and the {len(networks.kept)} "
+        f"{_say_choice(contents)} {'was' if len(networks.kept) == 1 else 'were'} kept."
     )
     if effects:
-        trained = f"{trained} {effects['sentence']}"
+        trained = f"{trained} {effects.sentence}"
     return _say_found(contents), trained, said
 
 
-def _say_found(contents: Contents) -> str:
+def _say_found(contents: RunContents) -> str:
     graph = contents.graph
     latents = by_role(graph, "latent")
     if not latents:
@@ -84,13 +84,13 @@ def _say_others(graph: nx.DiGraph) -> str:
     return " and ".join(words)
 
 
-def _say_choice(contents: Contents) -> str:
-    if contents.manifest["settings"]["select"] == "accurate":
+def _say_choice(contents: RunContents) -> str:
+    if contents.manifest.settings.select == "accurate":
         return "with the lowest validation loss"
     return "with the best balance of few weights and low validation loss"
 
 
-def _answer_alone(contents: Contents) -> tuple[str, str, str]:
+def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
     """What to say of a graph of which only the edges are known."""
     latents = len(by_role(contents.graph, "latent"))
     return (
@@ -101,25 +101,26 @@ def _answer_alone(contents: Contents) -> tuple[str, str, str]:
     )
 
 
-def _say_test(test: dict[str, Any], notes: dict[str, Any], who: str) -> str:
-    start = f"On {count(test['samples'], 'sample')} that no network has seen, {who}"
-    error, over = _spread(test["error"]), "(mean ± standard deviation over networks)"
-    if test["loss"] == "bce":
+def _say_test(contents: RunContents, who: str) -> str:
+    test = contents.test
+    start = f"On {count(test.samples, 'sample')} that no network has seen, {who}"
+    error, over = _spread(test.error), "(mean ± standard deviation over networks)"
+    if test.loss == "bce":
         words = f"{start} a cross-entropy of {error}"
-        if test["auroc"]:
-            words += f" and an AUROC of {_spread(test['auroc'])}, where 0.5 is guessing"
+        if test.auroc:
+            words += f" and an AUROC of {_spread(test.auroc)}, where 0.5 is guessing"
         return f"{words} {over}."
-    if test["loss"] == "mixed":
+    if test.loss == "mixed":
         words = f"{start} a mean deviance of {error}"
-        if test["auroc"]:
-            words += f", and an AUROC of {_spread(test['auroc'])} for outputs that are 0 or 1"
+        if test.auroc:
+            words += f", and an AUROC of {_spread(test.auroc)} for outputs that are 0 or 1"
         return f"{words} {over}; guessing the mean of a number or count would give about 1."
-    guess = float(np.mean(np.square(notes["y_scaling_std"])))
+    guess = float(np.mean(np.square(contents.scales.y_scaling_std)))
     return (
         f"{start} a mean squared error of {error} {over}; guessing each output's mean would give "
         f"about {guess:.3g}."
     )
 
 
-def _spread(value: dict[str, float]) -> str:
-    return f"{value['mean']:.3g} ± {value['sd']:.2g}"
+def _spread(value: Spread) -> str:
+    return f"{value.mean:.3g} ± {value.sd or 0.0:.2g}"

@@ -6,7 +6,7 @@ from rinn.errors import clip
 from rinn.graphs.assumptions import check_assumptions
 from rinn.graphs.theory import LatentFinding, explain_latents
 from rinn.report.html.markup import Markup, element, join, paragraph, table
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 
 CAVEATS = (
     "The inputs must be causes of the outputs, and not the other way round. This is taken for "
@@ -38,14 +38,14 @@ MAX_UNKNOWN = 40
 MAX_DETAIL = 400
 
 
-def say_caveats(contents: Contents) -> Markup:
+def say_caveats(contents: RunContents) -> Markup:
     """Say what the page cannot show."""
     own = contents.strategy.caveats
     caveats = (*CAVEATS[:GENERAL], *own) if own else CAVEATS
     return element("ul", *(element("li", one) for one in caveats), class_="caveats")
 
 
-def say_assumptions(contents: Contents) -> Markup:
+def say_assumptions(contents: RunContents) -> Markup:
     """List the assumptions that make the graph the true one, and which latents could be known."""
     findings = explain_latents(contents.graph)
     lost = [finding for finding in findings if not finding.identifiable or finding.spare]

@@ -7,14 +7,14 @@ import numpy as np
 from rinn.errors import count
 from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
 from rinn.report.html.markup import Markup, element, join, key, paragraph, scroll_box, table
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 from rinn.structure.qvalues import Null
 
 Steps = list[tuple[float, float]]
 MAX_ABOVE = 1.4
 
 
-def say_chance(contents: Contents) -> Markup:
+def say_chance(contents: RunContents) -> Markup:
     """Set the edges that were found beside those found where there was nothing to find."""
     null = contents.null
     if null is None:
@@ -37,10 +37,10 @@ def say_chance(contents: Contents) -> Markup:
                                         f"decoys, {null.decoyed.connected_inputs} of "
                                         f"{null.decoyed.inputs} real ones"),
     ]  # fmt: skip
-    said = contents.manifest.get("null", {}).get("sentence")
-    parts = [paragraph(said) if said else None]
+    said = contents.manifest.null
+    parts = [paragraph(said.sentence) if said else None]
     parts.append(table(("search", "edges reported", "inputs connected"), rows, "Searches"))
-    known = [values.get("frequency") for _, _, values in contents.found.edges(data=True)]
+    known = [values.get("frequency") for _, _, values in contents.candidates.edges(data=True)]
     shares = [share for share in known if share is not None]
     if shares:
         parts.append(_draw_steps(null, shares))
@@ -64,7 +64,7 @@ def steps_info(shares: list[float], rounds: int = 1) -> Steps:
     return steps if steps[-1][0] == 1 else [*steps, (1.0, left / rounds)]
 
 
-def _say_inputs(contents: Contents) -> str:
+def _say_inputs(contents: RunContents) -> str:
     inputs = [node for node, role in contents.graph.nodes(data="role") if role == "input"]
     return f"{sum(contents.graph.out_degree(node) > 0 for node in inputs)} of {len(inputs)}"
 

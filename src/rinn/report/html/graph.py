@@ -23,8 +23,8 @@ from rinn.report.html.layout import (
     layout_info,
 )
 from rinn.report.html.markup import Markup, element, join, key, paragraph, svg
-from rinn.runs.read import Contents
-from rinn.runs.sentences import say_comparison
+from rinn.runs.read import RunContents
+from rinn.runs.sentences import describe_comparison
 from rinn.structure.constants import MIN_FREQUENCY as LINE
 from rinn.structure.records import FORCED, PRIOR
 
@@ -253,11 +253,11 @@ def _has_drawn_edge(graph: nx.DiGraph, node: str) -> bool:
     return any(drawn is not False for _, _, drawn in edges)
 
 
-def say_graph(contents: Contents) -> Markup:
+def say_graph(contents: RunContents) -> Markup:
     """Draw the graph, with the controls that the page's script brings to life."""
     drawing = element(
         "div",
-        draw_graph(contents.graph, contents.found, name="graph"),
+        draw_graph(contents.graph, contents.candidates, name="graph"),
         id_="stage", class_="stage", role="region", aria_label="Drawing of the latent graph",
         tabindex=0,
     )  # fmt: skip
@@ -270,15 +270,16 @@ def say_graph(contents: Contents) -> Markup:
     return element("figure", *parts, class_="panel", id_="graph-panel")
 
 
-def say_carries(contents: Contents) -> Markup:
+def say_carries(contents: RunContents) -> Markup:
     """Say whether the graph carries the data, where that is known, and how sure it is."""
-    parts = (contents.manifest.get(name) for name in ("outputs", "covariates", "fit", "null"))
-    *first, fit, last = (part["sentence"] if part else None for part in parts)
-    sentences = [*first, say_comparison(contents.manifest, contents.graph), fit, last]
+    manifest = contents.manifest
+    parts = (manifest.outputs, manifest.covariates, manifest.fit, manifest.null)
+    *first, fit, last = (part and part.sentence for part in parts)
+    sentences = [*first, describe_comparison(manifest, contents.graph), fit, last]
     return join([paragraph(sentence) for sentence in sentences if sentence])
 
 
-def _write_controls(contents: Contents) -> Markup:
+def _write_controls(contents: RunContents) -> Markup:
     """The toolbar; without a script it does nothing, and so it is hidden."""
     names = [*by_role(contents.graph, "input"), *by_role(contents.graph, "output")]
     search = element(
@@ -301,8 +302,8 @@ def _write_controls(contents: Contents) -> Markup:
     return element("div", *parts, class_="controls", id_="controls", hidden=True)
 
 
-def _write_slider(contents: Contents) -> Markup | None:
-    if not any("frequency" in values for _, _, values in contents.found.edges(data=True)):
+def _write_slider(contents: RunContents) -> Markup | None:
+    if not any("frequency" in values for _, _, values in contents.candidates.edges(data=True)):
         return None
     label = join(["Edges found in at least ", element("output", f"{100 * LINE:.0f} %", id_="line"),
                   f" of {contents.repeats}"])  # fmt: skip
@@ -318,7 +319,7 @@ def _write_slider(contents: Contents) -> Markup | None:
                    class_="control slider")  # fmt: skip
 
 
-def _write_legend(contents: Contents) -> Markup:
+def _write_legend(contents: RunContents) -> Markup:
     words = (
         "Effects run from left to right. Width: strength relative to the strongest edge of its "
         "kind; opacity: how often the edge was found. A latent has no natural direction; each is "
@@ -338,7 +339,7 @@ def _write_legend(contents: Contents) -> Markup:
             keys.append(key("owed", "owes its place to prior knowledge"))
         if _has_weaker(contents):
             keys.append(key("seldom", "found too seldom to be drawn"))
-    layout = layout_info(contents.graph, contents.found)
+    layout = layout_info(contents.graph, contents.candidates)
     missing = [f"{count(n, role)} without an edge" for role, n in layout.without_edge.items()]
     if missing:
         words += f" Not drawn: {', '.join(missing)}."
@@ -354,5 +355,5 @@ def _write_legend(contents: Contents) -> Markup:
     return element("figcaption", legend, paragraph(words), how)
 
 
-def _has_weaker(contents: Contents) -> bool:
-    return contents.found.number_of_edges() > contents.graph.number_of_edges()
+def _has_weaker(contents: RunContents) -> bool:
+    return contents.candidates.number_of_edges() > contents.graph.number_of_edges()

@@ -11,13 +11,13 @@ from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
 from rinn.report.html.charts import describe_effects, draw_effects
 from rinn.report.html.markup import Markup, element, join, key, list_names, paragraph, table
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 from rinn.structure.enrichment import ALPHA
 
 MAX_ROWS = 15
 
 
-def say_latents(contents: Contents) -> Markup:
+def say_latents(contents: RunContents) -> Markup:
     """List the latents: how often found, between what, with their effects."""
     graph, outputs = contents.graph, by_role(contents.graph, "output")
     order = {node: place for place, node in enumerate(graph)}
@@ -74,26 +74,26 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
     }
 
 
-def say_units(contents: Contents) -> str:
+def say_units(contents: RunContents) -> str:
     """Say on which scale effects are measured, as the end of a sentence.
 
     Effects are known where a network predicts; those of a run without any have no scale. Those of a
     graph with a network of its own are on the scale of its edges.
     """
-    test = contents.manifest.get("test")
+    test = contents.manifest.test
     if not test:
         return ""
     scale = " standard deviations of the output"
-    if test["loss"] == "bce":
+    if test.loss == "bce":
         scale = " on the scale of log odds"
-    elif test["loss"] == "mixed":
+    elif test.loss == "mixed":
         scale += ", close to its mean,"
-    if contents.manifest.get("comparison"):
+    if contents.manifest.comparison:
         return f"{scale} as the latent goes from one standard deviation below its mean to one above"
     return f"{scale} for one standard deviation of the latent"
 
 
-def _list_latents(contents: Contents, order: dict[str, int]) -> Markup:
+def _list_latents(contents: RunContents, order: dict[str, int]) -> Markup:
     """List latents of which only the edges are known."""
     graph = contents.graph
     rows = [
@@ -110,15 +110,15 @@ def _list_latents(contents: Contents, order: dict[str, int]) -> Markup:
     return join([_write_table(headers, rows), _explain_names(contents)])
 
 
-def _say_names(contents: Contents, latent: str) -> tuple[str, ...]:
+def _say_names(contents: RunContents, latent: str) -> tuple[str, ...]:
     """The best gene set of a latent, as a cell of the table where there are names at all."""
     if contents.names is None:
         return ()
     found = contents.names.get(latent)
-    return (found[0].words if found else f"none below q = {ALPHA:g}",)
+    return (found[0].label if found else f"none below q = {ALPHA:g}",)
 
 
-def _explain_names(contents: Contents) -> Markup | None:
+def _explain_names(contents: RunContents) -> Markup | None:
     if contents.names is None:
         return None
     words = (
@@ -134,7 +134,7 @@ def _write_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Marku
     return element("div", listed, class_="long" if len(rows) > MAX_ROWS else None)
 
 
-def _write_name(contents: Contents, latent: str) -> Markup:
+def _write_name(contents: RunContents, latent: str) -> Markup:
     """The name, which the page's script makes a button that opens the card."""
-    number = list(contents.found).index(latent)
+    number = list(contents.candidates).index(latent)
     return element("strong", clip(latent), class_="opens", data_n=number)

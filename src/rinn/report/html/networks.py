@@ -20,10 +20,10 @@ from rinn.report.html.charts import (
     scatter_info,
 )
 from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box, table
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 
 
-def say_selection(contents: Contents) -> Markup:
+def say_selection(contents: RunContents) -> Markup:
     """Show how the kept networks lie among all, and the chosen one layer by layer."""
     info = scatter_info(contents.trials)
     scatter = scroll_box(draw_scatter(info, "scatter"), "Scatter of all networks")
@@ -39,7 +39,7 @@ def say_selection(contents: Contents) -> Markup:
     )
 
 
-def say_settings(contents: Contents) -> Markup:
+def say_settings(contents: RunContents) -> Markup:
     """List the settings that were tried, where no network was trained."""
     trials = contents.trials
     rows = [
@@ -84,8 +84,8 @@ def say_reading() -> str:
     )
 
 
-def _describe_choice(contents: Contents, info: ScatterInfo) -> str:
-    accurate = contents.manifest["settings"]["select"] == "accurate"
+def _describe_choice(contents: RunContents, info: ScatterInfo) -> str:
+    accurate = contents.manifest.settings.select == "accurate"
     rule = (
         "those with the lowest mean validation loss over the splits"
         if accurate
@@ -99,7 +99,7 @@ def _describe_choice(contents: Contents, info: ScatterInfo) -> str:
     )
 
 
-def _write_picker(contents: Contents) -> Markup:
+def _write_picker(contents: RunContents) -> Markup:
     """A list to choose a network from, for the page's script; the kept ones first."""
     stored = [net.trial.number for net in contents.nets]
     trials = contents.trials
@@ -116,10 +116,10 @@ def _write_picker(contents: Contents) -> Markup:
     return element("div", label, choice, words, class_="control picker with-script", hidden=True)
 
 
-def _say_net(contents: Contents) -> Markup:
+def _say_net(contents: RunContents) -> Markup:
     """Draw the maps of the best kept network, layer by layer; the script shows the others."""
     best = contents.nets[0]
-    outputs = contents.manifest["tables"]["outputs"]
+    outputs = contents.outputs
     maps = map_trained(best).hidden
     most = float(np.abs(maps).max())
     parts = [

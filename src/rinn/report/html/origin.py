@@ -8,27 +8,27 @@ import shlex
 from rinn.errors import InputError, clip, count
 from rinn.graphs.export import EXPORTS
 from rinn.report.html.markup import Markup, element, join, paragraph, table
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 
 MAX_DROPPED = 200
 
 
-def say_data(contents: Contents) -> Markup:
+def say_data(contents: RunContents) -> Markup:
     """Say what was read and what was left out."""
-    tables = contents.manifest["tables"]
+    tables = contents.manifest.tables
     parts = [
         paragraph(
-            f"{count(tables['samples'], 'sample')}, {count(len(tables['inputs']), 'input')} from ",
-            element("code", clip(tables["x"])),
-            f", {count(len(tables['outputs']), 'output')} from ",
-            element("code", clip(tables["y"])),
+            f"{count(tables.samples, 'sample')}, {count(len(tables.inputs), 'input')} from ",
+            element("code", clip(tables.x)),
+            f", {count(len(tables.outputs), 'output')} from ",
+            element("code", clip(tables.y)),
             ".",
         )
     ]
-    dropped = tables["dropped"]
+    dropped = tables.dropped
     if not dropped:
         return join([*parts, paragraph("Every row and column was used.")])
-    rows = [(entry["table"], clip(entry["name"]), entry["reason"]) for entry in dropped]
+    rows = [(entry.table, clip(entry.name), entry.reason) for entry in dropped]
     parts.append(paragraph(f"Rows and columns that are not used: {len(dropped)}."))
     parts.append(table(("table", "name", "why"), rows[:MAX_DROPPED], "Rows and columns not used"))
     if len(rows) > MAX_DROPPED:
@@ -36,12 +36,12 @@ def say_data(contents: Contents) -> Markup:
     return join(parts)
 
 
-def say_origin(contents: Contents) -> Markup:
+def say_origin(contents: RunContents) -> Markup:
     """Say how the run was made, so that it can be made again."""
     manifest = contents.manifest
-    device = manifest["device"]
-    settings = {key: "default" if v is None else str(v) for key, v in manifest["settings"].items()}
-    command = shlex.join(manifest["command"])
+    values = manifest.settings.to_json()
+    settings = {key: "default" if v is None else str(v) for key, v in values.items()}
+    command = shlex.join(manifest.command)
     copy = element("button", "Copy", type="button", class_="copy with-script", hidden=True,
                    aria_label="Copy the command")  # fmt: skip
     again = [element("h3", "To get it again"),
@@ -50,17 +50,17 @@ def say_origin(contents: Contents) -> Markup:
     rows = [
         ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
         ("seed", settings["seed"]),
-        ("started", str(manifest["created"])),
-        ("the run took", _say_time(manifest["seconds"])),
-        ("device", f"{device['count']} x {device['kind']} ({device['platform']})"),
-        ("versions", ", ".join(f"{name} {v}" for name, v in manifest["versions"].items())),
-        *((f"data, {name}", element("code", sha)) for name, sha in manifest["data"].items()),
+        ("started", manifest.created),
+        ("the run took", _say_time(manifest.seconds or 0.0)),
+        ("device", f"{manifest.device} ({manifest.device.platform})"),
+        ("versions", ", ".join(f"{name} {v}" for name, v in manifest.versions.items())),
+        *((f"data, {name}", element("code", sha)) for name, sha in manifest.data.items()),
     ]
     listed = table(("what", "value"), rows, "How the run was made")
     return join([*(again if command else []), listed])
 
 
-def say_downloads(contents: Contents) -> Markup:
+def say_downloads(contents: RunContents) -> Markup:
     """Offer the graph for other programs, each file within the page itself."""
     links = []
     for export in EXPORTS.values():

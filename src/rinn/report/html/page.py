@@ -21,7 +21,7 @@ from rinn.report.html.origin import say_data, say_downloads, say_origin
 from rinn.report.html.payload import write_payload
 from rinn.report.html.prior import say_knowledge
 from rinn.report.html.truth import say_scores
-from rinn.runs.read import Contents, load_contents
+from rinn.runs.read import RunContents, load_run
 
 REPORT = "report.html"
 STYLES = ("style.css", "page.css")
@@ -29,7 +29,7 @@ SCRIPTS = ("page.js", "graph.js", "card.js", "networks.js")
 # Names come from the user's tables: should one ever get through as markup, it may load nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-Section = Callable[[Contents], Markup]
+Section = Callable[[RunContents], Markup]
 
 # How the list at the top of the page calls a section.
 SHORT = {
@@ -44,15 +44,15 @@ SHORT = {
 }
 
 
-def write_report(folder: Path) -> Path:
+def write_report(folder: Path, contents: RunContents | None = None) -> Path:
     """Write report.html into a finished run folder, in place of an older one."""
-    contents = load_contents(folder)
+    contents = contents or load_run(folder)
     path = folder / REPORT
     replace_file(path, write_page(contents).encode("utf-8", "replace"))
     return path
 
 
-def write_page(contents: Contents) -> Markup:
+def write_page(contents: RunContents) -> Markup:
     """Write the whole page."""
     title = say_title(contents)
     style = "\n".join(_read(name) for name in STYLES)
@@ -124,15 +124,15 @@ def _write_header(title: str, headings: list[str]) -> Markup:
     return element("header", top, element("h1", title), nav)
 
 
-def _write_footer(contents: Contents) -> Markup:
-    version = contents.manifest.get("versions", {}).get("rinn", "")
+def _write_footer(contents: RunContents) -> Markup:
+    version = contents.manifest.versions.get("rinn", "")
     words = (
         f"Written by rinn {version}. This page holds all it shows and asks no server for anything."
     )
     return element("footer", element("p", words))
 
 
-def list_sections(contents: Contents) -> dict[str, Section]:
+def list_sections(contents: RunContents) -> dict[str, Section]:
     """What the report says of a run, in its order."""
     chosen: dict[str, Section] = {}
     if contents.nets:
@@ -140,7 +140,7 @@ def list_sections(contents: Contents) -> dict[str, Section]:
     elif contents.strategy.choice:
         chosen = {"Which graph was chosen": say_settings}
     known: dict[str, Section] = {}
-    if "prior" in contents.manifest:
+    if contents.manifest.prior:
         known = {"Prior knowledge": say_knowledge}
     return {
         "Latents": say_latents,

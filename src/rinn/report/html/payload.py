@@ -19,7 +19,7 @@ from rinn.report.html.charts import find_living
 from rinn.report.html.latents import latent_effects, say_units
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
-from rinn.runs.read import Contents
+from rinn.runs.read import RunContents
 from rinn.structure.records import DATA, FORCED, PRIOR
 
 FULL = 127  # of a cell's colour
@@ -29,7 +29,7 @@ SUPPORTS = ("effects", "covariance", "both", "neither")
 ABOUT_EDGES = ("weight", "weight_spread", "loss_without", "loss_error", "q")
 
 
-def write_payload(contents: Contents) -> Markup:
+def write_payload(contents: RunContents) -> Markup:
     """Write the numbers as an element that is data, never a script."""
     text = json.dumps(payload_info(contents), separators=(",", ":"), allow_nan=False)
     # ASCII alone, and none of the characters with which markup begins.
@@ -38,9 +38,9 @@ def write_payload(contents: Contents) -> Markup:
     return element("script", Markup(text), type="application/json", id_="payload")
 
 
-def payload_info(contents: Contents) -> dict[str, Any]:
+def payload_info(contents: RunContents) -> dict[str, Any]:
     """Gather the numbers: nodes and edges by their numbers in `found`, latents, networks."""
-    found = contents.found
+    found = contents.candidates
     number = {node: place for place, node in enumerate(found)}
     outputs = by_role(contents.graph, "output")
     return {
@@ -117,12 +117,12 @@ def activity_info(values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _latents(contents: Contents, outputs: list[str]) -> dict[str, dict[str, Any]]:
+def _latents(contents: RunContents, outputs: list[str]) -> dict[str, dict[str, Any]]:
     findings = {finding.name: finding for finding in explain_latents(contents.graph)}
     known = contents.activity
     about = {}
     for name, effects in latent_effects(contents.graph, outputs).items():
-        node, finding = contents.found.nodes[name], findings[name]
+        node, finding = contents.candidates.nodes[name], findings[name]
         values = (
             None if known is None or name not in known else pd.to_numeric(known[name], "coerce")
         )
@@ -137,7 +137,7 @@ def _latents(contents: Contents, outputs: list[str]) -> dict[str, dict[str, Any]
             "activity": None if values is None else activity_info(values.to_numpy(float)),
         }
         if contents.names is not None:
-            about[name]["names"] = [_printable(one.words) for one in contents.names.get(name, ())]
+            about[name]["names"] = [_printable(one.label) for one in contents.names.get(name, ())]
     return about
 
 

@@ -11,16 +11,17 @@ from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import keep_known, match_latents
 from rinn.report.html.graph import draw_graph
 from rinn.report.html.markup import Markup, element, join, key, paragraph, table
-from rinn.runs.read import Contents
+from rinn.runs.manifest import Scores
+from rinn.runs.read import RunContents
 from rinn.runs.sentences import NO_NETWORKS
 
 KINDS = {"right": "right", "missed": "missed", "extra": "found but not true"}
 MAX_LISTED = 60
 
 
-def say_scores(contents: Contents) -> Markup:
+def say_scores(contents: RunContents) -> Markup:
     """Compare with the truth, where there is one."""
-    scores = contents.manifest.get("scores")
+    scores = contents.scores
     if not scores:
         given = "A truth lies in the folder, but no scores." if contents.truth else (
             "No truth was given, so nothing on this page was checked against one."
@@ -103,14 +104,14 @@ def _list_edges(whole: nx.DiGraph, kind: str) -> list[Markup]:
     return lines[:MAX_LISTED] + ([element("li", f"and {more} more")] if more > 0 else [])
 
 
-def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float]]]) -> Markup:
+def _list_scores(contents: RunContents, scores: Scores) -> Markup:
     paper, graph = scores["paper"], scores["graph"]
     whose = "paper's protocol, {} *" if contents.nets else "paper's rule, {}"
     rows = [("graph, latents", graph["latents"]), ("graph, edges", graph["edges"])]
-    if graph.get("latent_edges"):
+    if graph["latent_edges"]:
         rows.append(("graph, edges between latents", graph["latent_edges"]))
     rows.append((whose.format("hidden nodes"), paper["hidden"]))
-    rows += [(whose.format("inputs"), paper["input"])] if paper.get("input") else []
+    rows += [(whose.format("inputs"), paper["input"])] if paper["input"] else []
     cells = [
         (name, *(f"{values[key]:.2f}" for key in ("precision", "recall", "f1")))
         for name, values in rows
@@ -128,10 +129,10 @@ def _list_scores(contents: Contents, scores: dict[str, dict[str, dict[str, float
         f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; pairs of "
         f"latents in the opposite order: {graph['order_errors']}."
     )
-    if graph.get("twins"):
+    if graph["twins"]:
         differ += (
             f" Of {graph['twins']} latents that share their outputs with another, "
-            f"{graph.get('twins_found', 0)} have a latent of their own."
+            f"{graph['twins_found']} have a latent of their own."
         )
     headers = ("what", "precision", "recall", "F1")
     return join(

@@ -1,0 +1,252 @@
+"""The tables as files: Markdown, CSV, JSON, and one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import resources
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+from rinn.files import replace_file
+from rinn.paper.cells import DATASETS, STRATEGIES
+from rinn.paper.tables import (
+    BETTER,
+    COST_HEADERS,
+    COST_TITLE,
+    DIFFERENCE,
+    NOTES,
+    ORACLE,
+    PROTOCOL,
+    REFERENCE,
+    SAME,
+    TITLE,
+    WORSE,
+    Comparison,
+    Figure,
+    Row,
+    Table,
+    describe_setup,
+    describe_spreads,
+    label_ours,
+    list_costs,
+    list_figures,
+)
+from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box
+from rinn.report.html.markup import table as write_table
+from rinn.report.html.page import POLICY
+
+STYLES = (("rinn.report.html", "style.css"), ("rinn.paper", "style.css"))
+MARKS = re.compile(r"([\\`*_|\[\]#])")
+
+
+def write_tables(folder: Path, comparison: Comparison) -> None:
+    """Write the tables in every format, in place of older ones."""
+    for name, write in FORMATS.items():
+        replace_file(folder / name, write(comparison).encode("utf-8", "replace"))
+
+
+def write_csv(comparison: Comparison) -> str:
+    """Write every figure as one row of a table; empty where there is none."""
+    return pd.DataFrame(list_figures(comparison)).to_csv(index=False, lineterminator="\n")
+
+
+def write_json(comparison: Comparison) -> str:
+    """Write every figure, and the cells behind them."""
+    values = {
+        "title": TITLE,
+        "reference": REFERENCE,
+        "protocol": list(PROTOCOL),
+        "spreads": describe_spreads(comparison),
+        "setup": comparison.setup.to_json(),
+        "state": comparison.state,
+        "summary": list(comparison.summary),
+        "figures": list_figures(comparison),
+        "cells": [cell.to_json() for cell in comparison.cells],
+    }
+    return json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_markdown(comparison: Comparison) -> str:
+    """Write the tables as Markdown."""
+    failures = [f"{cell.job.name} failed: {cell.message}" for cell in comparison.failed]
+    results = [*comparison.summary, comparison.state, describe_setup(comparison), *failures]
+    lines = [f"# {TITLE}", "", f"{REFERENCE}.", "", *_write_items(results), ""]
+    lines += ["## Protocol", "", *_write_items(PROTOCOL), ""]
+    for table in comparison.tables:
+        notes = [NOTES[table.key]]
+        if table.key in ("input", "hidden"):
+            notes = [describe_spreads(comparison), DIFFERENCE, *notes]
+        rows = (_list_cells(comparison, row) for row in table.rows)
+        lines += [f"## {table.title}", "", *(f"{note}\n" for note in notes if note)]
+        lines += [*_write_rows(_list_headers(comparison, table), rows), ""]
+    costs = _write_rows(COST_HEADERS, list_costs(comparison))
+    return "\n".join([*lines, f"## {COST_TITLE}", "", *costs, ""])
+
+
+def _list_headers(comparison: Comparison, table: Table) -> list[str]:
+    names = ["data", "strategy"]
+    names += ["data seeds"] if comparison.has_several_seeds else []
+    ours = label_ours(comparison) if table.key in ("input", "hidden") else "ours"
+    for measure in table.measures:
+        names.append(f"{measure.label}, {ours}")
+        names += [f"{measure.label}, paper", "difference"] if measure.is_published else []
+    return names
+
+
+def _list_cells(comparison: Comparison, row: Row) -> list[str]:
+    cells = [DATASETS[row.dataset], STRATEGIES[row.strategy]]
+    cells += [row.seeds] if comparison.has_several_seeds else []
+    for figure in row.figures:
+        published = [figure.format_paper(), figure.format_difference()]
+        cells += [figure.format_ours(), *(published if figure.measure.is_published else [])]
+    return cells
+
+
+def _write_items(texts: Iterable[str]) -> list[str]:
+    return [f"- {_escape(text)}" for text in texts]
+
+
+def _write_rows(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [headers, ["---"] * len(headers), *rows]
+    return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
+
+
+def _escape(text: str) -> str:
+    """Keep text from becoming markup or from breaking out of its line."""
+    line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return MARKS.sub(r"\\\1", line)
+
+
+def write_page(comparison: Comparison) -> Markup:
+    """Write the HTML page."""
+    style = "\n".join(
+        resources.files(package).joinpath(name).read_text(encoding="utf-8")
+        for package, name in STYLES
+    )
+    head = join(
+        [
+            Markup('<meta charset="utf-8">'),
+            Markup(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
+            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            element("title", TITLE),
+            element("style", Markup(style)),
+        ],
+        "\n",
+    )
+    protocol = element("ul", *(element("li", text) for text in PROTOCOL))
+    sections = [
+        _render_answer(comparison),
+        *(_render_table(comparison, table) for table in comparison.tables),
+        element("section", element("h2", "Protocol"), protocol),
+        _render_costs(comparison),
+    ]
+    main = element("main", join(sections, "\n"))
+    page = element("html", element("head", head), "\n", element("body", main), lang="en")
+    return Markup(f"<!doctype html>\n{page}\n")
+
+
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "tables.md": write_markdown,
+    "tables.csv": write_csv,
+    "tables.json": write_json,
+    "tables.html": write_page,
+}
+
+
+def _render_answer(comparison: Comparison) -> Markup:
+    first, others = comparison.summary[:1], comparison.summary[1:]
+    parts = [paragraph(f"{line}.", class_="lead") for line in first]
+    parts += [paragraph("; ".join(others) + ".")] if others else []
+    parts += [
+        paragraph(element("strong", "Oracle: "), ORACLE, class_="oracle"),
+        paragraph(f"{comparison.state}. {describe_setup(comparison)}"),
+    ]
+    if comparison.failed:
+        failures = (f"{cell.job.name}: {cell.message}" for cell in comparison.failed)
+        parts += [paragraph("Failed:"), element("ul", *(element("li", f) for f in failures))]
+    source = paragraph(f"{REFERENCE}.", class_="note")
+    return element("section", element("h1", TITLE), source, *parts)
+
+
+def _render_table(comparison: Comparison, table: Table) -> Markup:
+    """Write a table, one body for each dataset."""
+    stacked = len(table.measures) > 1
+    names = [measure.label for measure in table.measures] if stacked else [
+        f"{table.measures[0].label}, ours", "paper", "difference"
+    ]  # fmt: skip
+    head = element("tr", *(element("th", name, scope="col") for name in ["strategy", *names]))
+    bodies = [
+        element(
+            "tbody",
+            element("tr", element("th", DATASETS[dataset], colspan=len(names) + 1,
+                                  scope="rowgroup", class_="data")),
+            *(_render_row(comparison, row, stacked) for row in rows),
+        )
+        for dataset, rows in groupby(table.rows, key=lambda row: row.dataset)
+    ]  # fmt: skip
+    kind = "figures wide" if len(table.measures) > 2 else "figures"
+    grid = element("table", element("thead", head), *bodies, class_=kind)
+    parts = [element("h2", table.title), *_render_notes(comparison, table)]
+    return element("section", *parts, scroll_box(grid, table.title))
+
+
+def _render_notes(comparison: Comparison, table: Table) -> Iterator[Markup]:
+    if table.key in ("input", "hidden"):
+        chips = join((_render_chip(verdict, verdict) for verdict in (BETTER, WORSE, SAME)), " ")
+        legend = (f"Each field: {label_ours(comparison)}; the paper's; the difference: ", chips)
+        yield paragraph(*legend)
+        yield paragraph(describe_spreads(comparison), " ", DIFFERENCE, class_="note")
+    if NOTES[table.key]:
+        yield paragraph(NOTES[table.key], class_="note")
+
+
+def _render_row(comparison: Comparison, row: Row, stacked: bool) -> Markup:
+    noun, seeds = "seed" if row.asked == 1 else "seeds", None
+    if comparison.has_several_seeds:
+        seeds = element("span", f"{row.seeds} {noun}", class_="seeds")
+    cells = [element("th", STRATEGIES[row.strategy], seeds, scope="row")]
+    if stacked:
+        cells += [element("td", *_render_figure(figure)) for figure in row.figures]
+    else:
+        figure = row.figures[0]
+        texts = (figure.format_ours(), figure.format_paper(), _widen(figure.format_difference()))
+        cells += [element("td", text) for text in texts]
+    return element("tr", *cells)
+
+
+def _render_figure(figure: Figure) -> list[Markup]:
+    """Ours, the paper's and the difference; one NA where neither has a figure."""
+    if figure.ours is None:
+        ours = element("span", figure.missing, class_="none")
+    else:
+        mean, space, spread = figure.format_ours().partition(" ")
+        ours = element("span", element("b", mean), space, spread)
+    if not figure.measure.is_published or (figure.paper is None and figure.ours is None):
+        return [ours]
+    paper = element("span", "paper ", figure.format_paper(), class_="paper")
+    if figure.verdict is None:
+        return [ours, paper]
+    text = f"{_widen(figure.format_difference())} {figure.verdict}"
+    return [ours, paper, _render_chip(figure.verdict, text)]
+
+
+def _widen(difference: str) -> str:
+    """Use a minus sign as wide as a plus."""
+    return difference.replace("-", "\N{MINUS SIGN}")
+
+
+def _render_chip(verdict: str, text: str) -> Markup:
+    return element("span", text, class_=f"chip {verdict}")
+
+
+def _render_costs(comparison: Comparison) -> Markup:
+    rows = list_costs(comparison)
+    listing = write_table(COST_HEADERS, rows, COST_TITLE) if rows else paragraph("Nothing yet.")
+    note = paragraph(
+        "Thresholds, and DM's settings, were chosen with sight of the truth.", class_="note"
+    )
+    return element("section", element("h2", COST_TITLE), note, listing)
