@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from networks import small_data
 from rinn.config import RunSettings
 from rinn.data.align import as_data
 from rinn.data.records import Data
@@ -12,6 +11,7 @@ from rinn.graphs.basics import by_role, check_graph
 from rinn.graphs.compare import score_graph
 from rinn.graphs.export import EXPORTS, export_graph
 from rinn.simulate.datasets import make_dataset
+from rinn.strategies import find_strategy
 from rinn.strategies.regression import detect_regression, find_z, group_inputs, make_graph
 
 SETTINGS = RunSettings(strategy="regression")
@@ -101,6 +101,6 @@ def test_graph_with_direct_edges_is_checked_scored_and_exported(tmp_path):
 
 def test_refusals():
     with pytest.raises(InputError, match="trials must not be given with the strategy regression"):
-        detect_regression(small_data(), RunSettings(strategy="regression", trials=4))
+        find_strategy(RunSettings(strategy="regression", trials=4))
     with pytest.raises(InputError, match=r"X must have at least 12 samples .* but has 8"):
         detect(np.eye(8, 10), np.eye(8, 2))

@@ -7,14 +7,12 @@ from math import comb
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, hypergeom
 
 from rinn.data.genesets import GeneSets
 from rinn.data.log import ReadLog
 from rinn.errors import InputError
-from rinn.structure.enrichment import adjust_p, enrich_latents, name_genes
+from rinn.structure.enrichment import enrich_latents, name_genes
 
 
 def make_sets(**sets):
@@ -121,12 +119,12 @@ class TestBackground:
         everything = enrich_latents(make_graph(), sets, background="all")
         assert find(annotated, "L1", "inputs", "S")["p"] == pytest.approx(1 / comb(5, 3))
         assert find(everything, "L1", "inputs", "S")["p"] == pytest.approx(1 / comb(6, 3))
-        assert any("1 of the 6 inputs is in no set: 'f'" in words for words in annotated.cautions)
+        assert any("1 of the 6 inputs is in no set: 'f'" in words for words in annotated.warnings)
 
     def test_a_single_set_can_be_compared_with_all_only(self):
         sets = make_sets(S="a b c")
         assert enrich_latents(make_graph(), sets).tests == 0
-        assert "--background all" in enrich_latents(make_graph(), sets).cautions[-1]
+        assert "--background all" in enrich_latents(make_graph(), sets).warnings[-1]
         assert (
             find(enrich_latents(make_graph(), sets, background="all"), "L1", "inputs", "S")["q"] < 1
         )
@@ -137,7 +135,7 @@ class TestBackground:
         graph.add_node("L1", role="latent")
         graph.add_node("TP53_y", role="output")
         assert name_genes(graph) == {"TP53_x": "TP53", "age_x": "age_x", "TP53_y": "TP53"}
-        found = enrich_latents(graph, make_sets(S="TP53", T="age_x"), least=1)
+        found = enrich_latents(graph, make_sets(S="TP53", T="age_x"), min_overlap=1)
         assert find(found, "L1", "both", "S")["latent_genes"] == 1  # one gene, not two
 
 
@@ -184,7 +182,7 @@ class TestErrors:
     @pytest.mark.parametrize("least", [0, -1, 1.5, True])
     def test_least(self, least):
         with pytest.raises(InputError, match="at least 1"):
-            enrich_latents(make_graph(), make_sets(S="a b"), least=least)
+            enrich_latents(make_graph(), make_sets(S="a b"), min_overlap=least)
 
 
 def test_no_latents():
@@ -193,19 +191,3 @@ def test_no_latents():
     found = enrich_latents(graph, make_sets(S="a b"))
     assert found.table.empty
     assert found.latents == ()
-
-
-def test_adjusting_by_hand():
-    # Sorted: 0.01, 0.02, 0.03, 0.5; times 4 over their rank: 0.04, 0.04, 0.04, 0.5.
-    p = np.array([0.03, 0.5, 0.01, 0.02])
-    assert adjust_p(p) == pytest.approx([0.04, 0.5, 0.04, 0.04])
-    assert adjust_p(p, 8) == pytest.approx([0.08, 1.0, 0.08, 0.08])
-    assert adjust_p(np.zeros(0), 5).shape == (0,)
-
-
-@given(st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=40), st.integers(0, 20))
-def test_adjusting_equals_scipy(p, ones):
-    whole = np.array(p + [1.0] * ones)
-    assert adjust_p(np.array(p), len(whole)) == pytest.approx(
-        false_discovery_control(whole)[: len(p)]
-    )

@@ -44,12 +44,12 @@ def test_ways_are_those_of_networkx(write, directed, steps):
     )
     network = load_sif(path)
     names = [f"n{node}" for node in range(300)]
-    ways = network.find_ways(names, names[:40], steps, directed=directed)
+    paths = network.find_paths(names, names[:40], steps, directed=directed)
     whole = graph if directed else graph.to_undirected()
     near = dict(nx.all_pairs_shortest_path_length(whole, cutoff=steps))
     expected = [[end in near[start] for end in range(40)] for start in range(300)]
-    np.testing.assert_array_equal(ways, expected)
-    assert 0 < ways.sum() < ways.size
+    np.testing.assert_array_equal(paths, expected)
+    assert 0 < paths.sum() < paths.size
 
 
 @pytest.mark.parametrize(

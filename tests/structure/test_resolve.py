@@ -26,7 +26,7 @@ def data():
 
 
 def tell(data, *statements, **more):
-    said = [Statement(*words, place=f"line {n}") for n, words in enumerate(statements, 2)]
+    said = [Statement(*words, location=f"line {n}") for n, words in enumerate(statements, 2)]
     return resolve(PriorKnowledge(tuple(said), files={"prior": "p.csv"}, **more), data)
 
 

@@ -63,8 +63,8 @@ def test_tabs_comments_columns_in_another_order_quotes_and_gzip(write):
 
 def test_places_are_lines_of_the_file(write):
     found = load_statements(write(f"# a comment\n\n{TOP}must,a,b,\n\nmust,a,c,\n"))
-    assert [s.place for s in found] == ["line 4", "line 6"]
-    assert found[0] == Statement("must", "a", "b", place="line 4")
+    assert [s.location for s in found] == ["line 4", "line 6"]
+    assert found[0] == Statement("must", "a", "b", location="line 4")
 
 
 @pytest.mark.parametrize(

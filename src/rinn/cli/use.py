@@ -64,7 +64,7 @@ def name(
     _check_target(path, force)
     graph = load_graph(_find_graph(run))
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
-    result = enrich_latents(graph, sets, least=min_overlap, background=background)
+    result = enrich_latents(graph, sets, min_overlap=min_overlap, background=background)
     _write(result.table, path)
     for entry in sets.log.entries:
         _note(f"{gmt.name}: {entry}")
@@ -172,7 +172,7 @@ def similar(
 
 
 def _show_names(result: Enrichment, alpha: float) -> None:
-    _warn(result.cautions)
+    _warn(result.warnings)
     if not result.latents:
         print_line("the graph has no latent to name")
     for latent, row in result.best(alpha).items():

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy import sparse
-from scipy.stats import hypergeom
+from scipy.stats import false_discovery_control, hypergeom
 
 from rinn.config import check_choice, check_integer
 from rinn.data.genesets import GeneSets
@@ -35,20 +35,20 @@ class Enrichment:
     """The gene sets that share genes with latents.
 
     Attributes:
-        table: one row for each latent, side and set that share at least the least overlap, the
+        table: one row for each latent, side and set that share at least `min_overlap` genes, the
             lowest q first: latent, side, set, overlap, latent_genes, set_genes, background (how
             many genes each has), genes (those shared), p, q.
         latents: all latents of the graph, causes before effects.
         tests: how many tests q allows for; more than there are rows.
         backgrounds: how many genes each side could have.
-        cautions: what makes names less sure, in sentences.
+        warnings: what makes names less sure, in sentences.
     """
 
     table: pd.DataFrame
     latents: tuple[str, ...]
     tests: int
     backgrounds: dict[str, int]
-    cautions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def best(self, alpha: float = ALPHA) -> dict[str, dict[str, object] | None]:
         """The row with the lowest q of each latent, or None where no q is below alpha."""
@@ -63,24 +63,24 @@ def enrich_latents(
     graph: nx.DiGraph,
     sets: GeneSets,
     *,
-    least: int = MIN_OVERLAP,
+    min_overlap: int = MIN_OVERLAP,
     background: str = "annotated",
 ) -> Enrichment:
     """Test every latent's inputs, outputs, and both together against every gene set.
 
-    A latent's inputs are its own, and where these are fewer than the least overlap, all those above
+    A latent's inputs are its own, and where these are fewer than `min_overlap`, all those above
     it; its outputs likewise its own, or all that it reaches. They are compared with what the graph
     has in all: with the genes of that side that are in some set of the file ("annotated"), since a
     name that no set knows, such as an age or a gene spelt otherwise, could never be found in one
     and would make all others look enriched; or with all of them ("all"), which suits a file of few
-    sets. Sets are cut to the background. Those that cannot tell anything (fewer genes than the
-    least overlap, or all there are) are not tested. Neither are latents with fewer genes than that.
+    sets. Sets are cut to the background. Those that cannot tell anything (fewer genes than
+    `min_overlap`, or all there are) are not tested. Neither are latents with fewer genes than that.
     Which tests are made thus depends on sizes alone, and q allows for every one of them.
 
     Args:
         graph: with roles.
         sets: from `load_gmt`.
-        least: genes that a set must share with a latent, at least.
+        min_overlap: genes that a set must share with a latent, at least.
         background: "annotated" or "all".
 
     Returns:
@@ -100,29 +100,32 @@ def enrich_latents(
         [['outputs', 'FIRST', 3], ['both', 'FIRST', 3]]
     """
     check_choice("background", background, BACKGROUNDS)
-    check_integer("least", least)
+    check_integer("min_overlap", min_overlap)
     genes = name_genes(graph)
-    universe = sets.genes
     pools = {side: _pool(graph, genes, side) for side in SIDES}
-    known = {side: pool & universe for side, pool in pools.items()}
-    if not known["both"]:
+    annotated = {side: pool & sets.genes for side, pool in pools.items()}
+    if not annotated["both"]:
         raise InputError(
             f"GMT must speak of the run's inputs or outputs, but none of them (such as "
             f"{quote_some(sorted(pools['both']))}) is in a set (such as "
             f"{quote_some(sets.examples)}); give a file that spells genes as the tables do"
         )
-    chosen = known if background == "annotated" else pools
+    chosen = annotated if background == "annotated" else pools
     latents = latents_in_order(graph)
     parts = [
         _test_side(
-            side, _find_queries(graph, genes, latents, side, least), chosen[side], sets, least
+            side,
+            _find_queries(graph, genes, latents, side, min_overlap),
+            chosen[side],
+            sets,
+            min_overlap,
         )
         for side in SIDES
     ]
     tests = sum(count for _, count in parts)
     table = pd.concat([rows for rows, _ in parts if len(rows)] or [parts[0][0]], ignore_index=True)
-    table["q"] = adjust_p(table["p"].to_numpy(np.float64), tests)
-    shared = table[table["overlap"] >= least]
+    table["q"] = _adjust(table["p"].to_numpy(np.float64), tests)
+    shared = table[table["overlap"] >= min_overlap]
     # One after the other in the order of the sides, which a stable sort keeps among equals.
     order = ["q", "p", "overlap", "set_genes", "latent", "set"]
     rising = [True, True, False, True, True, True]
@@ -132,7 +135,7 @@ def enrich_latents(
         latents=tuple(latents),
         tests=tests,
         backgrounds={side: len(chosen[side]) for side in SIDES},
-        cautions=tuple(_list_cautions(pools, known, tests)),
+        warnings=tuple(_list_warnings(pools, annotated, tests)),
     )
 
 
@@ -148,14 +151,9 @@ def name_genes(graph: nx.DiGraph) -> dict[str, str]:
     return found
 
 
-def adjust_p(p: Float[np.ndarray, " test"], tests: int | None = None) -> Float[np.ndarray, " test"]:
-    """Benjamini and Hochberg (1995): q_i = min over j >= i of p_j m / j, in the order of p."""
-    m = len(p) if tests is None else tests
-    order = np.argsort(p, kind="stable")
-    scaled = p[order] * m / np.arange(1, len(p) + 1)
-    q = np.empty(len(p))
-    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return q
+def _adjust(p: Float[np.ndarray, " test"], tests: int) -> Float[np.ndarray, " test"]:
+    """Benjamini and Hochberg (1995) over all tests; those not given have p = 1."""
+    return false_discovery_control(np.append(p, np.ones(tests - len(p))))[: len(p)]
 
 
 def _pool(graph: nx.DiGraph, genes: Mapping[str, str], side: str) -> frozenset[str]:
@@ -164,7 +162,7 @@ def _pool(graph: nx.DiGraph, genes: Mapping[str, str], side: str) -> frozenset[s
 
 
 def _find_queries(
-    graph: nx.DiGraph, genes: Mapping[str, str], latents: Sequence[str], side: str, least: int
+    graph: nx.DiGraph, genes: Mapping[str, str], latents: Sequence[str], side: str, min_overlap: int
 ) -> dict[str, frozenset[str]]:
     role = dict(graph.nodes(data="role"))
 
@@ -174,10 +172,10 @@ def _find_queries(
     found = {}
     for latent in latents:
         inputs = list_genes(graph.predecessors(latent), "input")
-        if len(inputs) < least:
+        if len(inputs) < min_overlap:
             inputs = list_genes(nx.ancestors(graph, latent), "input")
         outputs = list_genes(graph.successors(latent), "output")
-        if len(outputs) < least:
+        if len(outputs) < min_overlap:
             outputs = list_genes(nx.descendants(graph, latent), "output")
         found[latent] = {"inputs": inputs, "outputs": outputs, "both": inputs | outputs}[side]
     return found
@@ -188,13 +186,13 @@ def _test_side(
     queries: Mapping[str, frozenset[str]],
     pool: frozenset[str],
     sets: GeneSets,
-    least: int,
+    min_overlap: int,
 ) -> tuple[pd.DataFrame, int]:
     """Rows for all pairs that share a gene, and how many tests there are in all."""
     own = {latent: genes & pool for latent, genes in queries.items()}
-    own = {latent: genes for latent, genes in own.items() if len(genes) >= least}
+    own = {latent: genes for latent, genes in own.items() if len(genes) >= min_overlap}
     cut = {name: genes & pool for name, genes in sets.sets.items()}
-    cut = {name: genes for name, genes in cut.items() if least <= len(genes) < len(pool)}
+    cut = {name: genes for name, genes in cut.items() if min_overlap <= len(genes) < len(pool)}
     shared = _count_shared(list(cut.values()), list(own.values()), sorted(pool))
     at_set, at_latent = np.nonzero(shared)
     overlap = shared[at_set, at_latent]
@@ -209,9 +207,9 @@ def _test_side(
             "background": len(pool),
         }
     )
-    # Pairs with less than the least overlap are counted among the tests, but never shown.
+    # Pairs with less overlap are counted among the tests, but never shown.
     table["genes"] = [
-        ";".join(sorted(cut[name] & own[latent])) if count >= least else ""
+        ";".join(sorted(cut[name] & own[latent])) if count >= min_overlap else ""
         for latent, name, count in zip(table["latent"], table["set"], overlap, strict=True)
     ]
     p = hypergeom.sf(overlap - 1, len(pool), table["set_genes"], table["latent_genes"])
@@ -222,10 +220,10 @@ def _test_side(
 def _count_shared(
     sets: Sequence[frozenset[str]], queries: Sequence[frozenset[str]], genes: Sequence[str]
 ) -> Int[np.ndarray, "set query"]:
-    place = {gene: number for number, gene in enumerate(genes)}
+    index = {gene: number for number, gene in enumerate(genes)}
 
     def mark(groups: Sequence[frozenset[str]]) -> sparse.csr_array:
-        columns = [place[gene] for group in groups for gene in group]
+        columns = [index[gene] for group in groups for gene in group]
         rows = [number for number, group in enumerate(groups) for _ in group]
         ones = np.ones(len(columns), np.int64)
         return sparse.csr_array((ones, (rows, columns)), shape=(len(groups), len(genes)))
@@ -235,21 +233,21 @@ def _count_shared(
     return np.asarray((mark(sets) @ mark(queries).T).toarray())
 
 
-def _list_cautions(
-    pools: Mapping[str, frozenset[str]], known: Mapping[str, frozenset[str]], tests: int
+def _list_warnings(
+    pools: Mapping[str, frozenset[str]], annotated: Mapping[str, frozenset[str]], tests: int
 ) -> list[str]:
-    cautions = []
+    warnings = []
     for side in ("inputs", "outputs"):
-        unknown = sorted(pools[side] - known[side])
-        if unknown:
-            cautions.append(
-                f"{len(unknown)} of the {len(pools[side])} {side} "
-                f"{'is' if len(unknown) == 1 else 'are'} in no set: "
-                f"{quote_some(unknown)}"
+        missing = sorted(pools[side] - annotated[side])
+        if missing:
+            warnings.append(
+                f"{len(missing)} of the {len(pools[side])} {side} "
+                f"{'is' if len(missing) == 1 else 'are'} in no set: "
+                f"{quote_some(missing)}"
             )
     if not tests:
-        cautions.append(
+        warnings.append(
             "no set could be tested: each has too few of the run's genes, or all of them; give "
             "more sets, or compare with all inputs and outputs (--background all)"
         )
-    return cautions
+    return warnings

@@ -1,4 +1,4 @@
-"""Networks of named things from a SIF file, and how far they lead."""
+"""Networks of named nodes from a SIF file, and the paths in them."""
 
 from __future__ import annotations
 
@@ -10,54 +10,46 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
 
 from rinn.data.text import Lines
 from rinn.errors import InputError, quote
 
 EXTENDED = "PARTICIPANT_A"  # the first column of the extended form
-TOGETHER = 256  # names whose ways are followed at a time
+BATCH = 256  # names whose paths are followed at a time
 
 
 @dataclass(frozen=True)
 class Network:
-    """Names, and edges between their places."""
+    """Names, and edges between their indices."""
 
     names: tuple[str, ...]
     sources: Int[np.ndarray, " edge"]
     targets: Int[np.ndarray, " edge"]
-    place: dict[str, int] = field(repr=False, compare=False)
+    index: dict[str, int] = field(repr=False, compare=False)
 
-    def find_ways(
+    def find_paths(
         self, sources: Sequence[str], targets: Sequence[str], steps: int, *, directed: bool = False
     ) -> Bool[np.ndarray, "source target"]:
-        """Find from where to where there is a way of at most so many steps.
+        """Which sources have a path of at most `steps` edges to which targets.
 
         Example:
-            >>> place = {"a": 0, "b": 1, "c": 2}
-            >>> chain = Network(("a", "b", "c"), np.array([0, 1]), np.array([1, 2]), place)
-            >>> chain.find_ways("ac", "bc", 1, directed=True)
+            >>> index = {"a": 0, "b": 1, "c": 2}
+            >>> chain = Network(("a", "b", "c"), np.array([0, 1]), np.array([1, 2]), index)
+            >>> chain.find_paths("ac", "bc", 1, directed=True)
             array([[ True, False],
                    [False,  True]])
         """
-        count = len(self.names)
-        edges = (np.ones(len(self.sources), bool), (self.sources, self.targets))
-        step = sparse.csr_matrix(edges, shape=(count, count))
-        step = step if directed else step + step.T
-        ends = [self.place[name] for name in targets]
-        parts = []
-        for first in range(0, len(sources), TOGETHER):
-            starts = [self.place[name] for name in sources[first : first + TOGETHER]]
-            each = np.arange(len(starts))
-            reached = sparse.csr_matrix(
-                (np.ones(len(starts), bool), (each, starts)), shape=(len(starts), count)
-            )
-            for _ in range(steps):
-                further = reached + reached @ step
-                if further.nnz == reached.nnz:
-                    break
-                reached = further
-            parts.append(reached[:, ends].toarray().astype(bool))
-        return np.concatenate(parts) if parts else np.zeros((0, len(ends)), bool)
+        edges = (np.ones(len(self.sources)), (self.sources, self.targets))
+        graph = sparse.csr_array(edges, shape=(len(self.names),) * 2)
+        ends = [self.index[name] for name in targets]
+        reached = np.zeros((len(sources), len(ends)), bool)
+        for first in range(0, len(sources), BATCH):
+            part = slice(first, first + BATCH)
+            starts = [self.index[name] for name in sources[part]]
+            length = dijkstra(graph, directed, starts, unweighted=True, limit=steps)
+            reached[part] = np.isfinite(length[:, ends])
+        return reached
 
 
 def load_sif(path: str | os.PathLike[str]) -> Network:
@@ -68,20 +60,20 @@ def load_sif(path: str | os.PathLike[str]) -> Network:
     (PARTICIPANT_A) the third column is the only other name; a table after an empty line is skipped.
     """
     lines = Lines(path, "--network")
-    place: dict[str, int] = {}
+    index: dict[str, int] = {}
     sources, targets = array("q"), array("q")
     for source, others in _read_edges(lines):
-        own = place.setdefault(source, len(place))
+        own = index.setdefault(source, len(index))
         for other in others:
             sources.append(own)
-            targets.append(place.setdefault(other, len(place)))
+            targets.append(index.setdefault(other, len(index)))
     if not sources:
         raise InputError(
             f"{lines.source} must hold at least one edge, but it has none; each line is a name, a "
             f"relation and another name"
         )
     start, end = (np.frombuffer(side, np.int64) for side in (sources, targets))
-    return Network(tuple(place), start, end, place)
+    return Network(tuple(index), start, end, index)
 
 
 def _read_edges(lines: Lines) -> Iterator[tuple[str, list[str]]]:

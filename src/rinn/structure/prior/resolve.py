@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +13,8 @@ from rinn.structure.prior.log_odds import ANY_LEVEL, Prior, make_prior
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.prior.statements import Statement
 
-MAX_OF_A_SIDE = 0.5  # a set with more of the inputs than this says nothing of any two
-FEWEST_MEMBERS = 2
+MAX_FRACTION = 0.5  # a set with more of the inputs than this says nothing of any two
+MIN_MEMBERS = 2
 ENDS = {"input": "_x", "output": "_y"}  # of names that both tables have
 
 
@@ -45,27 +45,28 @@ def resolve(given: PriorKnowledge, data: Data) -> Resolved:
 
 
 class _Names:
-    """Where the columns are, by the names that a user may write."""
+    """The columns by the names that a user may write: with or without the _x or _y of both."""
 
     def __init__(self, data: Data) -> None:
-        self.known = {"input": data.inputs, "output": data.outputs}
-        shared = {n.removesuffix("_x") for n in data.inputs if n.endswith("_x")} & {
-            n.removesuffix("_y") for n in data.outputs if n.endswith("_y")
-        }
-        self.own: dict[str, dict[str, int]] = {}
-        self.plain: dict[str, list[str]] = {}
-        for role, names in self.known.items():
+        self.names = {"input": data.inputs, "output": data.outputs}
+        bare = [
+            {n.removesuffix(end) for n in self.names[r] if n.endswith(end)}
+            for r, end in ENDS.items()
+        ]
+        shared = bare[0] & bare[1]
+        self.short: dict[str, list[str]] = {}
+        self.index: dict[str, dict[str, int]] = {}
+        for role, names in self.names.items():
             short = [n.removesuffix(ENDS[role]) for n in names]
-            plain = [s if s in shared else n for s, n in zip(short, names, strict=True)]
-            both = {name: place for place, name in enumerate(plain)}
-            self.own[role] = both | {name: place for place, name in enumerate(names)}
-            self.plain[role] = plain
+            self.short[role] = [s if s in shared else n for s, n in zip(short, names, strict=True)]
+            both = (*enumerate(self.short[role]), *enumerate(names))
+            self.index[role] = {name: i for i, name in both}
         constant = [one for one in data.dropped if one.reason.startswith("constant")]
         table = {"X": "input", "Y": "output"}
         self.dropped = {(table[one.table], one.name) for one in constant if one.table in table}
 
     def find(self, role: str, name: str) -> int | None:
-        return self.own[role].get(name)
+        return self.index[role].get(name)
 
     def is_dropped(self, role: str, name: str) -> bool:
         return (role, name) in self.dropped
@@ -87,12 +88,12 @@ class _Said:
             return False
         names = f"{quote(now.first)} and {quote(now.second)}"
         raise InputError(
-            f"{self.source} must say one thing of {names}, but {before.place} says "
-            f"{_tell(before)} and {now.place} {_tell(now)}; remove one of the two"
+            f"{self.source} must say one thing of {names}, but {before.location} says "
+            f"{_describe(before)} and {now.location} {_describe(now)}; remove one of the two"
         )
 
 
-def _tell(statement: Statement) -> str:
+def _describe(statement: Statement) -> str:
     weight = "" if statement.weight is None else f" with weight {statement.weight:g}"
     return statement.kind + weight
 
@@ -101,7 +102,7 @@ def _add_statements(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     source = f"--prior ({given.files.get('prior', 'statements')})"
     said, passed, used = _Said(source), 0, 0
     for statement in given.statements:
-        add = {"level": _add_level, "together": _add_company, "apart": _add_company}.get(
+        add = {"level": _add_level, "together": _add_similarity, "apart": _add_similarity}.get(
             statement.kind, _add_pair
         )
         done = add(prior, statement, names, said)
@@ -112,13 +113,12 @@ def _add_statements(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
 
 def _add_pair(prior: Prior, statement: Statement, names: _Names, said: _Said) -> bool:
     first, second = statement.first, statement.second
-    turned = names.find("output", first) is not None and names.find("input", second) is not None
-    straight = names.find("input", first) is not None and names.find("output", second) is not None
-    if turned and not straight:
+    can_swap = names.find("output", first) is not None and names.find("input", second) is not None
+    if can_swap and (names.find("input", first) is None or names.find("output", second) is None):
         raise InputError(
-            f"{said.source} must lead from an input to an output, but {statement.place} leads from "
-            f"the output {quote(first)} to the input {quote(second)}, which would close a cycle; "
-            f"swap the two"
+            f"{said.source} must lead from an input to an output, but {statement.location} leads "
+            f"from the output {quote(first)} to the input {quote(second)}, which would close a "
+            f"cycle; swap the two"
         )
     row = _look_up(names, "input", first, statement, said)
     column = _look_up(names, "output", second, statement, said)
@@ -132,7 +132,7 @@ def _add_pair(prior: Prior, statement: Statement, names: _Names, said: _Said) ->
     return True
 
 
-def _add_company(prior: Prior, statement: Statement, names: _Names, said: _Said) -> bool:
+def _add_similarity(prior: Prior, statement: Statement, names: _Names, said: _Said) -> bool:
     pair = statement.first, statement.second
     for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
         one, other = (names.find(role, name) for name in pair)
@@ -140,18 +140,18 @@ def _add_company(prior: Prior, statement: Statement, names: _Names, said: _Said)
             continue
         if one == other:
             raise InputError(
-                f"{said.source} must speak of two different columns, but {statement.place} names "
-                f"{quote(pair[0])} twice; name another"
+                f"{said.source} must speak of two different columns, but {statement.location} "
+                f"names {quote(pair[0])} twice; name another"
             )
         if said.check((role, min(one, other), max(one, other)), statement):
             weight = (statement.weight or 0.0) * (1 if statement.kind == "together" else -1)
             alike[one, other] = alike[other, one] = weight
         return True
-    _check_company(names, statement, said)
+    _check_similarity(names, statement, said)
     return False
 
 
-def _check_company(names: _Names, statement: Statement, said: _Said) -> None:
+def _check_similarity(names: _Names, statement: Statement, said: _Said) -> None:
     """Return where a name is that of a constant column; refuse any other."""
     for name in (statement.first, statement.second):
         found = any(names.find(role, name) is not None for role in ENDS)
@@ -160,7 +160,7 @@ def _check_company(names: _Names, statement: Statement, said: _Said) -> None:
     if not any(names.is_dropped(r, n) for r in ENDS for n in (statement.first, statement.second)):
         raise InputError(
             f"{said.source} must put two inputs or two outputs {statement.kind}, but "
-            f"{statement.place} names one of each ({quote(statement.first)}, "
+            f"{statement.location} names one of each ({quote(statement.first)}, "
             f"{quote(statement.second)}); say must or mustnot of an input and an output"
         )
 
@@ -173,7 +173,7 @@ def _add_level(prior: Prior, statement: Statement, names: _Names, said: _Said) -
     prior.highest[row] = min(prior.highest[row], statement.highest or ANY_LEVEL)
     if prior.lowest[row] > prior.highest[row]:
         raise InputError(
-            f"{said.source} must leave each input a level, but by {statement.place} that of "
+            f"{said.source} must leave each input a level, but by {statement.location} that of "
             f"{quote(statement.first)} would be at least {prior.lowest[row]} and at most "
             f"{prior.highest[row]}; remove one of its levels"
         )
@@ -181,88 +181,82 @@ def _add_level(prior: Prior, statement: Statement, names: _Names, said: _Said) -
 
 
 def _look_up(names: _Names, role: str, name: str, statement: Statement, said: _Said) -> int | None:
-    """The place of a name; None for a constant column."""
-    place = names.find(role, name)
-    if place is None and not names.is_dropped(role, name):
+    """The index of a name; None for a constant column."""
+    index = names.find(role, name)
+    if index is None and not names.is_dropped(role, name):
         _raise_unknown(names, (role,), name, statement, said)
-    return place
+    return index
 
 
 def _raise_unknown(
     names: _Names, roles: Sequence[str], name: str, statement: Statement, said: _Said
 ) -> None:
-    choices = [choice for role in roles for choice in names.known[role]]
+    choices = [choice for role in roles for choice in names.names[role]]
     hint = suggest(name, choices, listed=False)
     hint = hint or f"; they are called {quote_some(choices)}"
     what = f"an {' or '.join(roles)}"
     other = next((r for r in ENDS if r not in roles and names.find(r, name) is not None), None)
     but = f"is an {other}" if other else "no table has"
     raise InputError(
-        f"{said.source} must name {what} there, but {statement.place} names {quote(name)}, which "
-        f"{but}{hint}"
+        f"{said.source} must name {what} there, but {statement.location} names {quote(name)}, "
+        f"which {but}{hint}"
     )
 
 
 def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     """Make edges to a latent cheaper for members of a set, inputs and outputs apart."""
     source = f"--gene-sets ({given.files.get('gene_sets', 'sets')})"
-    used, found = set(), {}
+    used, counts = set(), {}
     for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
-        place = {name: p for p, name in enumerate(names.plain[role])}
-        most = MAX_OF_A_SIDE * len(place)
+        index = {name: i for i, name in enumerate(names.short[role])}
         members: set[int] = set()
         for name, genes in given.sets.items():
-            own = np.array(sorted(place[gene] for gene in genes & place.keys()), int)
+            own = np.array(sorted(index[gene] for gene in genes & index.keys()), int)
             members |= set(own.tolist())
-            if FEWEST_MEMBERS <= len(own) <= most:
+            if MIN_MEMBERS <= len(own) <= MAX_FRACTION * len(index):
                 used.add(name)
                 alike[np.ix_(own, own)] = given.set_weight
         np.fill_diagonal(alike, 0.0)
-        found[role] = f"{len(members)} of {len(place)} {role}s"
-        if not members and role == "output" and found["input"].startswith("0 "):
-            _raise_strangers(source, names, sorted(next(iter(given.sets.values()))))
+        counts[role] = f"{len(members)} of {len(index)} {role}s"
+        if not members and role == "output" and counts["input"].startswith("0 "):
+            _raise_strangers(source, names, sorted(next(iter(given.sets.values()))), *ENDS)
     return (
-        f"{source}: {found['input']} and {found['output']} are in sets; {len(used)} of "
+        f"{source}: {counts['input']} and {counts['output']} are in sets; {len(used)} of "
         f"{len(given.sets)} sets hold two or more of them, but not more than half"
     )
 
 
 def _add_network(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
-    """Make pairs without a way less likely, or rule them out; what is not in it is left alone."""
+    """Make pairs without a path less likely, or rule them out; what is not in it is left alone."""
     source = f"--network ({given.files.get('network', 'network')})"
     network = given.network
     if network is None:
         return f"{source}: none"
-    rows, columns = (_find_members(names.plain[role], network.place) for role in ENDS)
-    if not len(rows) or not len(columns):
-        _raise_strangers(source, names, network.names, side="input" if not len(rows) else "output")
-    starts, ends = (
-        [names.plain[role][p] for p in places]
-        for role, places in zip(ENDS, (rows, columns), strict=True)
-    )
-    ways = network.find_ways(starts, ends, given.steps, directed=given.is_directed)
-    part = np.ix_(rows, columns)
+    members = {
+        role: {i: name for i, name in enumerate(names.short[role]) if name in network.index}
+        for role in ENDS
+    }
+    for role in ENDS:
+        if not members[role]:
+            _raise_strangers(source, names, network.names, role)
+    rows, columns = members.values()
+    starts, ends = list(rows.values()), list(columns.values())
+    joined = network.find_paths(starts, ends, given.steps, directed=given.is_directed)
+    part = np.ix_(list(rows), list(columns))
     if given.is_mask:
-        prior.order[part] = np.where(ways, 0, -1)
+        prior.order[part] = np.where(joined, 0, -1)
     else:
-        prior.odds[part] = np.where(ways, 0.0, -given.network_weight)
+        prior.odds[part] = np.where(joined, 0.0, -given.network_weight)
     done = "ruled out" if given.is_mask else "made less likely"
     return (
-        f"{source}: {len(rows)} of {len(names.plain['input'])} inputs and {len(columns)} of "
-        f"{len(names.plain['output'])} outputs are in it; {int((~ways).sum())} of {ways.size} "
-        f"pairs have no way within {given.steps} steps and were {done}"
+        f"{source}: {len(rows)} of {len(names.short['input'])} inputs and {len(columns)} of "
+        f"{len(names.short['output'])} outputs are in it; {int((~joined).sum())} of {joined.size} "
+        f"pairs have no path within {given.steps} steps and were {done}"
     )
 
 
-def _find_members(names: Sequence[str], place: Mapping[str, int]) -> np.ndarray:
-    return np.array([p for p, name in enumerate(names) if name in place], int)
-
-
-def _raise_strangers(
-    source: str, names: _Names, others: Sequence[str], side: str | None = None
-) -> None:
-    roles = tuple(ENDS) if side is None else (side,)
-    own = [name for role in roles for name in names.plain[role]]
+def _raise_strangers(source: str, names: _Names, others: Sequence[str], *roles: str) -> None:
+    own = [name for role in roles for name in names.short[role]]
     raise InputError(
         f"{source} must speak of the {' or '.join(f'{role}s' for role in roles)} of the tables, "
         f"but has none of them (such as {quote_some(own)}); it has names such as "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, check_integer, check_number
@@ -12,6 +12,17 @@ from rinn.data.genesets import load_gmt
 from rinn.errors import InputError
 from rinn.structure.prior.network import Network, load_sif
 from rinn.structure.prior.statements import MAX_WEIGHT, Statement, load_statements
+
+# Options by the file that they need.
+OPTIONS = {
+    "gene_sets": {"set_weight": "--set-weight"},
+    "network": {
+        "steps": "--network-steps",
+        "network_weight": "--network-weight",
+        "is_directed": "--network-directed",
+        "is_mask": "--network-mask",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -22,11 +33,11 @@ class PriorKnowledge:
         statements: about named inputs and outputs.
         sets: names that belong together, such as the genes of pathways.
         set_weight: log odds by which two members of a set share a latent more cheaply.
-        network: in which an input should have a way to an output that it acts on.
-        steps: the most edges of such a way.
+        network: in which an input should have a path to an output that it acts on.
+        steps: the most edges of such a path.
         network_weight: log odds to take from pairs without one.
-        is_directed: whether ways follow the edges' direction.
-        is_mask: whether pairs without a way are ruled out instead.
+        is_directed: whether paths follow the edges' direction.
+        is_mask: whether pairs without a path are ruled out instead.
         files: the name of each file by what it holds.
     """
 
@@ -94,36 +105,20 @@ def load_prior(
         "is_directed": is_directed,
         "is_mask": is_mask,
     }
-    empty = PriorKnowledge(**options, files=given)  # type: ignore[arg-type]
-    _check_needed(empty, given)
+    checked = PriorKnowledge(**options, files=given)  # type: ignore[arg-type]
+    usual = PriorKnowledge()
+    for file, names in OPTIONS.items():
+        for name, option in names.items():
+            if file not in given and options[name] != getattr(usual, name):
+                raise InputError(
+                    f"{option} must come with --{file.replace('_', '-')} FILE, but there is none; "
+                    f"name the file, or leave {option} out"
+                )
     if not given:
         return None
-    return PriorKnowledge(
+    return replace(
+        checked,
         statements=() if prior is None else load_statements(prior),
         sets={} if gene_sets is None else load_gmt(gene_sets).sets,
         network=None if network is None else load_sif(network),
-        files=given,
-        **options,  # type: ignore[arg-type]
     )
-
-
-def _check_needed(given_prior: PriorKnowledge, given: Mapping[str, str]) -> None:
-    """Refuse an option that has nothing to act on."""
-    usual = PriorKnowledge()
-    needs = {
-        "gene_sets": {"--set-weight": "set_weight"},
-        "network": {
-            "--network-steps": "steps",
-            "--network-weight": "network_weight",
-            "--network-directed": "is_directed",
-            "--network-mask": "is_mask",
-        },
-    }
-    for file, options in needs.items():
-        for word, name in options.items():
-            if file not in given and getattr(given_prior, name) != getattr(usual, name):
-                file_word = "--" + file.replace("_", "-")
-                raise InputError(
-                    f"{word} must come with {file_word} FILE, but there is none; name the file, or "
-                    f"leave {word} out"
-                )

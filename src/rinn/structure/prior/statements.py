@@ -38,7 +38,7 @@ class Statement:
         weight: log odds; None for a firm must or mustnot, and for a level.
         lowest: for a level, the least; None where there is none.
         highest: for a level, the highest; None where there is none.
-        place: where it was said, for errors.
+        location: where it was said, for errors.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Statement:
     weight: float | None = None
     lowest: int | None = None
     highest: int | None = None
-    place: str = "a statement"
+    location: str = "a statement"
 
 
 def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
@@ -60,7 +60,7 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
     path = Path(path)
     is_json = path.name.lower().endswith((".json", ".json.gz"))
     rows = _read_json(path) if is_json else _read_table(path)
-    found = tuple(_make_statement(values, place, path) for place, values in rows)
+    found = tuple(_make_statement(values, location, path) for location, values in rows)
     if not found:
         raise InputError(
             f"--prior ({path}) must hold at least one statement, but it has none; each is one of "
@@ -137,35 +137,35 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             f"but it has none; put the statements into [ and ]"
         )
     for number, entry in enumerate(entries, 1):
-        place = f"entry {number}"
+        location = f"entry {number}"
         if not isinstance(entry, dict):
-            raise _reject(path, place, "be an object", f"is {quote(str(entry))}", "mend it")
+            raise _reject(path, location, "be an object", f"is {quote(str(entry))}", "mend it")
         for name in entry:
             if name not in FIELDS:
                 advice = f"leave it out{suggest(str(name), FIELDS, listed=False)}"
                 must = f"have {', '.join(FIELDS)}"
-                raise _reject(path, place, must, f"has {quote(name)}", advice)
-        yield place, entry
+                raise _reject(path, location, must, f"has {quote(name)}", advice)
+        yield location, entry
 
 
-def _make_statement(values: Mapping[str, Any], place: str, path: Path) -> Statement:
+def _make_statement(values: Mapping[str, Any], location: str, path: Path) -> Statement:
     kind = _find_kind(str(values.get("statement") or ""))
     if kind not in KINDS:
         hint = suggest(kind, KINDS, listed=False)
         said = quote(str(values.get("statement") or ""))
         must = f"be one of {', '.join(KINDS)}"
-        raise _reject(path, place, must, f"is {said}", f"mend it{hint}")
-    first, second = (_read_name(values, name, place, path) for name in ("first", "second"))
-    weight = _read_weight(values.get("weight"), place, path)
+        raise _reject(path, location, must, f"is {said}", f"mend it{hint}")
+    first, second = (_read_name(values, name, location, path) for name in ("first", "second"))
+    weight = _read_weight(values.get("weight"), location, path)
     if kind == "level":
         if weight is not None:
             advice = "leave the weight out"
-            raise _reject(path, place, "be firm where it is a level", "has a weight", advice)
-        lowest, highest = _read_level(second, place, path)
-        return Statement(kind, first, lowest=lowest, highest=highest, place=place)
+            raise _reject(path, location, "be firm where it is a level", "has a weight", advice)
+        lowest, highest = _read_level(second, location, path)
+        return Statement(kind, first, lowest=lowest, highest=highest, location=location)
     if weight is None and kind in SOFT:
         weight = USUAL_WEIGHT
-    return Statement(kind, first, second, weight, place=place)
+    return Statement(kind, first, second, weight, location=location)
 
 
 def _find_kind(word: str) -> str:
@@ -173,15 +173,15 @@ def _find_kind(word: str) -> str:
     return re.sub(r"[\s_-]+", "", word).lower()
 
 
-def _read_name(values: Mapping[str, Any], field: str, place: str, path: Path) -> str:
+def _read_name(values: Mapping[str, Any], field: str, location: str, path: Path) -> str:
     value = values.get(field)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         but = "has none" if value in (None, "") else f"has {quote(str(value))}"
-        raise _reject(path, place, f"have a name as {field!r}", but, "write one")
+        raise _reject(path, location, f"have a name as {field!r}", but, "write one")
     return str(value).strip()
 
 
-def _read_weight(value: Any, place: str, path: Path) -> float | None:
+def _read_weight(value: Any, location: str, path: Path) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
@@ -191,20 +191,20 @@ def _read_weight(value: Any, place: str, path: Path) -> float | None:
     if not 0 < number <= MAX_WEIGHT:
         must = f"have a weight above 0 and at most {MAX_WEIGHT:g}, in log odds"
         advice = "mend it, or leave it out; mustnot and apart need no minus"
-        raise _reject(path, place, must, f"has {quote(str(value))}", advice)
+        raise _reject(path, location, must, f"has {quote(str(value))}", advice)
     return number
 
 
-def _read_level(text: str, place: str, path: Path) -> tuple[int | None, int | None]:
+def _read_level(text: str, location: str, path: Path) -> tuple[int | None, int | None]:
     match = _LEVEL.fullmatch(text)
     number = int(match[2]) if match else 0
     if match is None or number < 1:
         must = "have a level as 'second', such as 'at most 1', 'at least 2' or '1'"
-        raise _reject(path, place, must, f"has {quote(text)}", "levels count from 1")
+        raise _reject(path, location, must, f"has {quote(text)}", "levels count from 1")
     word = match[1].lower()
     lowest = None if word in ("at most", "<=") else number
     return lowest, None if word in ("at least", ">=") else number
 
 
-def _reject(path: Path, place: str, must: str, but: str, advice: str) -> InputError:
-    return InputError(f"--prior ({path}): a statement must {must}, but {place} {but}; {advice}")
+def _reject(path: Path, location: str, must: str, but: str, advice: str) -> InputError:
+    return InputError(f"--prior ({path}): a statement must {must}, but {location} {but}; {advice}")
