@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.population import DEGS, SGAS
+from rinn.simulate.tumours import DEGS, SGAS
 from tcga_checks import TUMOURS, check_block
 
 # Mean over the 68 DEGs of the AUROC of a linear model in 5 folds, published for the 500 tumours.

@@ -32,8 +32,8 @@ from rinn.genomics.tci.prior import make_prior
 from rinn.genomics.tci.settings import TISSUE_MODELS, TciSettings
 from rinn.graphs.basics import by_role
 from rinn.simulate.datasets import make_dataset
-from rinn.simulate.population import DEGS, SGAS
 from rinn.simulate.samples import Simulation
+from rinn.simulate.tumours import DEGS, SGAS
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 

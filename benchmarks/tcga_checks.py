@@ -10,7 +10,7 @@ from scipy.special import chdtrc
 from scipy.stats import rankdata
 
 from rinn.errors import InputError
-from rinn.simulate.population import DEGS, SGAS
+from rinn.simulate.tumours import DEGS, SGAS
 
 # The published values were measured on so many tumours; correlations by chance depend on it.
 TUMOURS = 500

@@ -82,7 +82,7 @@ def test_random_takes_the_parameters_of_its_mechanism():
 
 
 def test_unknown_name():
-    with pytest.raises(InputError, match=r"dataset must be .* 'gausian' was given; did you mean"):
+    with pytest.raises(InputError, match=r"dataset must be .* got 'gausian'; did you mean"):
         make_dataset("gausian")
 
 

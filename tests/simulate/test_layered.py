@@ -66,10 +66,10 @@ def test_same_seed_same_graph():
 @pytest.mark.parametrize(
     ("shape", "orphans", "message"),
     [
-        ((16, 16, 4, 3), 0, r"latents must be at least levels=4, .* but 3 was given"),
-        ((4, 16, 2, 4), 0, r"inputs must be at least 5 for latents=4.* but 4 was given"),
-        ((7, 16, 1, 4), 0, r"inputs must be at least 8 for latents=4.* but 7 was given"),
-        ((16, 3, 3, 4), 0, r"outputs must be at least 4 .* but 3 was given"),
+        ((16, 16, 4, 3), 0, r"latents must be at least levels=4, .* got 3"),
+        ((4, 16, 2, 4), 0, r"inputs must be at least 5 for latents=4.* got 4"),
+        ((7, 16, 1, 4), 0, r"inputs must be at least 8 for latents=4.* got 7"),
+        ((16, 3, 3, 4), 0, r"outputs must be at least 4 .* got 3"),
         ((16, 16, 1, 4), 0.5, r"orphans must leave two latents above them"),
         ((16, 16, 2, 4), 0.9, r"orphans must leave two latents above them"),
         ((16, 16, 2, 4), 1.0, r"orphans must be a number of at least 0 and below 1, got"),

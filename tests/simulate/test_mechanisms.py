@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rinn.errors import InputError
+from rinn.simulate.datasets import MECHANISMS, defaults_of, fill_parameters
 from rinn.simulate.graphs import make_random_graph, paper_graph
-from rinn.simulate.mechanisms import MECHANISMS, defaults_of, fill_parameters
 
 each = pytest.mark.parametrize("name", MECHANISMS)
 

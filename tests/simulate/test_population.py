@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from rinn.simulate.population import (
+from rinn.simulate.tumours import (
     BLOCKS,
     DEGS,
+    FRACTIONS,
     RARE,
     SCATTER,
     SGAS,
-    SHARES,
     TOP,
     TOP_FREQUENCIES,
     draw_population,
+    sample_tumours,
 )
-from rinn.simulate.tumours import sample_tumours
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,10 @@ def population():
 
 
 def test_shapes(population):
-    assert population.sga_rates.shape == (len(SHARES), SGAS)
-    assert population.block_rates.shape == (len(SHARES), len(BLOCKS))
-    assert population.deg_logits.shape == (len(SHARES), DEGS)
-    for name in ("frequencies", "block", "places", "follows"):
+    assert population.sga_rates.shape == (len(FRACTIONS), SGAS)
+    assert population.block_rates.shape == (len(FRACTIONS), len(BLOCKS))
+    assert population.deg_logits.shape == (len(FRACTIONS), DEGS)
+    for name in ("frequencies", "block", "positions", "follows"):
         assert getattr(population, name).shape == (SGAS,)
     assert (population.sga_rates > 0).all()
 
@@ -69,6 +69,6 @@ def test_tumours_have_the_frequencies():
 def test_degs_have_their_prevalence(population):
     scatter = np.random.default_rng(0).standard_normal((2000, 1, len(population.deg_loadings)))
     chances = expit(population.deg_logits + SCATTER * scatter @ population.deg_loadings)
-    prevalences = np.sort(SHARES @ chances.mean(axis=0))
+    prevalences = np.sort(FRACTIONS @ chances.mean(axis=0))
     assert prevalences[[0, -1]] == pytest.approx([0.17, 0.69], abs=0.03)
     assert np.median(prevalences) == pytest.approx(0.398, abs=0.03)

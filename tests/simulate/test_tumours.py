@@ -10,8 +10,7 @@ from rinn.errors import InputError
 from rinn.graphs.files import load_graph
 from rinn.simulate.datasets import ALIASES, make_dataset
 from rinn.simulate.graphs import paper_graph
-from rinn.simulate.population import BURDENS, SHARES
-from rinn.simulate.tumours import sample_tumours
+from rinn.simulate.tumours import BURDENS, FRACTIONS, sample_tumours
 from rinn.simulate.writing import write_simulation
 from tcga_checks import TARGETS, check_block
 
@@ -88,8 +87,8 @@ def test_tissues_have_their_shares_and_burdens():
     tissues = [f"t{k}" for k in range(14)]
     burden = tumours.x.sum(axis=1).groupby(tumours.labels["tissue"]).mean()
     share = tumours.labels["tissue"].value_counts(normalize=True)
-    assert SHARES.sum() == pytest.approx(1)
-    np.testing.assert_allclose(share[tissues], SHARES, atol=0.01)
+    assert FRACTIONS.sum() == pytest.approx(1)
+    np.testing.assert_allclose(share[tissues], FRACTIONS, atol=0.01)
     np.testing.assert_allclose(burden[tissues], BURDENS, rtol=0.1)
 
 
@@ -218,7 +217,7 @@ def test_fewer_samples_with_parents_are_the_first_rows():
         ({"parents": -1}, "parents must be a whole number .* got -1; choose 0 to 3"),
         ({"parents": 1, "strength": (0.5, 1.5)}, "strength must be .* <= high <= 1, got .0.5, 1.5"),
         ({"parents": 1, "strength": 0.5}, "strength must be two numbers .* got 0.5"),
-        ({"strength": (0.1, 0.2)}, "strength must come with parents of 1 to 3, but .* without"),
+        ({"strength": (0.1, 0.2)}, "strength must come with parents of 1 to 3, got .* without"),
     ],
 )
 def test_wrong_parents(given, said):

@@ -193,7 +193,7 @@ def test_outputs_act_on_outputs(mechanism):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"direct": 10_000}, r"direct must be at most .* but 10000 was given; lower direct"),
+        ({"direct": 10_000}, r"direct must be at most .* got 10000; lower direct"),
         ({"direct": -1}, r"direct must be a whole number of at least 0"),
         ({"twins": 6}, r"latents must be a whole number of at least 7"),
         ({"twins": 3, "levels": 1, "latents": 5, "outputs": 9, "inputs": 30, "orphans": 0.9},

@@ -1,26 +1,125 @@
-"""The datasets by name: one line each in the registry."""
+"""The mechanisms and the datasets by name: one line each in a registry."""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
-from rinn.config import MAX_SAMPLES, check_integer
+from rinn.config import MAX_SAMPLES, check_choice, check_integer
 from rinn.errors import InputError, suggest
-from rinn.simulate.mechanisms import Maker, make_random, on_paper_graph
-from rinn.simulate.samples import Simulation, Tumours
-from rinn.simulate.tumours import beside_tumours
+from rinn.simulate.equations import sample_curved, sample_gaussian, sample_mixed
+from rinn.simulate.graphs import make_random_graph, paper_graph
+from rinn.simulate.logic import sample_logic, sample_or
+from rinn.simulate.matrix import sample_matrix
+from rinn.simulate.samples import SAMPLES, Sampled, Simulation
+from rinn.simulate.tumours import load_tumours, sample_tumours
+from rinn.simulate.variations import TWIN_INPUTS, vary_graph, vary_rows
+
+Maker = Callable[..., Sampled]
+
+MECHANISMS: dict[str, Maker] = {
+    "matrix": sample_matrix,
+    "gaussian": sample_gaussian,
+    "or": sample_or,
+    "logic": sample_logic,
+    "curved": sample_curved,
+    "mixed": sample_mixed,
+}
+# How often a random graph is drawn again if it has no room for twins.
+GRAPH_TRIES = 50
+TUMOUR_OPTIONS = ("parents", "strength", "x_block", "y_block")
+
+
+def on_paper_graph(mechanism: str) -> Maker:
+    """The maker of a mechanism's dataset on the ground-truth graph."""
+    sample = MECHANISMS[mechanism]
+
+    def make(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
+        parameters = fill_parameters(mechanism, given, defaults_of(sample))
+        return sample(rng, paper_graph(), samples, **parameters)
+
+    return make
+
+
+def with_tumours(mechanism: str) -> Maker:
+    """The maker of a dataset that hides a simulated block behind the columns of tumours.
+
+    The block is the mechanism's dataset on the ground-truth graph, row by row the same as alone
+    with the same seed. Its 16 inputs and 16 outputs are the last columns. The columns before them
+    are those of `sample_tumours`, which takes `parents` and `strength`, or the tables `x_block`
+    and `y_block`, as `load_tumours` reads them. With tables there are as many rows as the two
+    have in common, or the first of them if fewer samples are asked for.
+
+    Example:
+        >>> sampled = with_tumours("or")(np.random.default_rng(0), 3)
+        >>> sampled.x.shape, sampled.tumours.x.shape, sampled.tumours.y.shape
+        ((3, 16), (3, 634), (3, 68))
+    """
+    sample = MECHANISMS[mechanism]
+
+    def make(rng: np.random.Generator, samples: int | None = None, **given: Any) -> Sampled:
+        defaults = defaults_of(sample)
+        accepted = {**defaults, **dict.fromkeys(TUMOUR_OPTIONS)}
+        filled = fill_parameters(f"tcga-{mechanism}", given, accepted)
+        options = {name: filled[name] for name in TUMOUR_OPTIONS if filled[name] is not None}
+        of_tumours = rng.spawn(1)[0]
+        if "x_block" in options or "y_block" in options:
+            tumours = load_tumours(samples=samples, taken=set(paper_graph()), **options)
+        else:
+            tumours = sample_tumours(of_tumours, SAMPLES if samples is None else samples, **options)
+        simulated = sample(rng, paper_graph(), len(tumours.x), **{n: filled[n] for n in defaults})
+        parameters = {**simulated.parameters, **tumours.parameters}
+        return replace(simulated, parameters=parameters, tumours=tumours)
+
+    return make
+
+
+def make_random(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
+    """Draw a random graph and rows from it.
+
+    Example:
+        >>> make_random(np.random.default_rng(0), 5, inputs=9, latents=3).x.shape
+        (5, 9)
+    """
+    mechanism = check_choice("mechanism", str(given.get("mechanism", "or")), MECHANISMS)
+    sample = MECHANISMS[mechanism]
+    shape, own = _arguments_of(make_random_graph, 1), defaults_of(sample)
+    graphs, rows = _arguments_of(vary_graph, 2), _arguments_of(vary_rows, 2)
+    extra = {**graphs, "correlated": 0.0, **rows}
+    parameters = fill_parameters("random", given, {**shape, "mechanism": mechanism, **own, **extra})
+    for name, none in (("correlated", 0), ("unequal", 1)):
+        if mechanism == "matrix" and parameters[name] != none:
+            raise InputError(
+                f"{name} must come with another mechanism than matrix, got {parameters[name]!r} "
+                f"with it; choose for example or"
+            )
+
+    def take(names: Iterable[str]) -> dict[str, Any]:
+        return {name: parameters[name] for name in names}
+
+    common = take(["correlated"]) if parameters["correlated"] else {}
+    before, after = rng.spawn(2)
+    graph = _draw_graph(rng, before, take(shape), take(graphs))
+    sampled = sample(rng, graph, samples, **take(own), **common)
+    drawn = {**take(shape), "mechanism": mechanism, **sampled.parameters}
+    drawn |= {name: parameters[name] for name in extra if name in given}
+    return replace(vary_rows(after, sampled, **take(rows)), parameters=drawn)
+
 
 DATASETS: dict[str, Maker] = {
     "matrix": on_paper_graph("matrix"),
     "gaussian": on_paper_graph("gaussian"),
     "or": on_paper_graph("or"),
     "logic": on_paper_graph("logic"),
-    "tcga-or": beside_tumours("or"),
-    "tcga-logic": beside_tumours("logic"),
+    "tcga-or": with_tumours("or"),
+    "tcga-logic": with_tumours("logic"),
     "random": make_random,
 }
 
@@ -45,7 +144,7 @@ def make_dataset(
     Args:
         name: a name in `DATASETS`, or its number in `ALIASES`.
         samples: how many rows to draw; 5000 by default, or as many as the tables of the user have
-            where the block is placed beside some (`x_block` and `y_block`).
+            if there are any (`x_block` and `y_block`).
         seed: where the random numbers start.
         **parameters: what the dataset's mechanism takes, such as `prevalence` or `noise`.
 
@@ -61,10 +160,7 @@ def make_dataset(
         ((3, 16), 'y0', {'p': 0.5})
     """
     key = ALIASES.get(str(name), str(name))
-    if key not in DATASETS:
-        raise InputError(
-            f"dataset must be a known name, but {name!r} was given{suggest(key, DATASETS)}"
-        )
+    check_choice("dataset", key, DATASETS)
     rows = {}
     if samples is not None:
         rows["samples"] = check_integer("samples", samples, maximum=MAX_SAMPLES)
@@ -78,20 +174,60 @@ def make_dataset(
         for values, role in ((sampled.x, "input"), (sampled.y, "output"))
     )
     simulation = Simulation(x, y, truth, key, start, dict(sampled.parameters))
-    return simulation if sampled.tumours is None else _put_beside(sampled.tumours, simulation)
-
-
-def _put_beside(tumours: Tumours, simulation: Simulation) -> Simulation:
-    """Put the columns of tumours before the simulated ones."""
-    x, y = (
-        pd.concat([before, after.set_axis(before.index)], axis=1)
-        for before, after in ((tumours.x, simulation.x), (tumours.y, simulation.y))
-    )
+    if (tumours := sampled.tumours) is None:
+        return simulation
     return replace(
         simulation,
-        x=x,
-        y=y,
+        x=pd.concat([tumours.x, x.set_axis(tumours.x.index)], axis=1),
+        y=pd.concat([tumours.y, y.set_axis(tumours.y.index)], axis=1),
         labels=tumours.labels,
         parents=tumours.parents,
         dropped=tumours.dropped,
     )
+
+
+def _draw_graph(
+    rng: np.random.Generator,
+    varying: np.random.Generator,
+    shape: dict[str, Any],
+    variations: dict[str, Any],
+) -> nx.DiGraph:
+    """Draw a graph with room for the twins, which are inputs and latents too, and vary it."""
+    twins = check_integer("twins", variations["twins"], minimum=0)
+    if twins == 0:
+        return vary_graph(varying, make_random_graph(rng, **shape), **variations)
+    for name, each in (("inputs", TWIN_INPUTS), ("latents", 1)):
+        extra = each * twins
+        shape = {**shape, name: check_integer(name, shape[name], extra + 1) - extra}
+    for _ in range(GRAPH_TRIES):
+        with contextlib.suppress(InputError):
+            return vary_graph(varying, make_random_graph(rng, **shape), **variations)
+    return vary_graph(varying, make_random_graph(rng, **shape), **variations)
+
+
+def defaults_of(sample: Maker) -> dict[str, Any]:
+    """The parameters of a mechanism and their defaults, from its signature.
+
+    Example:
+        >>> defaults_of(sample_or)
+        {'prevalence': 0.08, 'noise': 0.1}
+    """
+    arguments = _arguments_of(sample, 3)
+    return {k: v for k, v in arguments.items() if k not in ("block", "correlated", "kind")}
+
+
+def _arguments_of(function: Callable[..., Any], skip: int) -> dict[str, Any]:
+    arguments = list(inspect.signature(function).parameters.values())[skip:]
+    return {argument.name: argument.default for argument in arguments}
+
+
+def fill_parameters(
+    dataset: str, given: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Complete the given parameters with the defaults of a dataset."""
+    for name in given:
+        if name not in defaults:
+            raise InputError(
+                f"{name!r} is not a parameter of the dataset {dataset!r}{suggest(name, defaults)}"
+            )
+    return {**defaults, **given}

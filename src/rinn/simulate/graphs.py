@@ -78,7 +78,7 @@ def make_random_graph(
     *,
     orphans: float = 0.0,
 ) -> nx.DiGraph:
-    """Draw a graph in which each input has one latent child and no edge is wasted.
+    """Draw a graph in which each input has one latent child and every edge is needed.
 
     Each latent reaches its own non-empty set of outputs, every output is reached, the longest
     chain of latents has `levels` members, and the graph passes `is_minimal`.
@@ -110,29 +110,28 @@ def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: f
     latents = check_integer("latents", latents, maximum=MAX_NODES)
     inputs = check_integer("inputs", inputs, maximum=MAX_NODES)
     outputs = check_integer("outputs", outputs, maximum=MAX_NODES)
-    share = check_number("orphans", orphans, maximum=1, below=True)
+    fraction = check_number("orphans", orphans, maximum=1, below=True)
     if latents < levels:
         raise InputError(
-            f"latents must be at least levels={levels}, one for each level, but {latents} was "
-            "given; raise latents or lower levels"
+            f"latents must be at least levels={levels}, one for each level, got {latents}; "
+            "raise latents or lower levels"
         )
-    plan = Plan(inputs, outputs, levels, latents, round(share * latents))
+    plan = Plan(inputs, outputs, levels, latents, round(fraction * latents))
     # An orphan has two latent parents at least, and the ones above all others have inputs.
     if plan.orphans and (levels < 2 or plan.orphans > latents - 2):
         raise InputError(
             f"orphans must leave two latents above them, with levels of at least 2, but "
-            f"orphans={orphans!r} with latents={latents} and levels={levels} was given; "
+            f"orphans={orphans!r} came with latents={latents} and levels={levels}; "
             "lower orphans, or raise latents or levels"
         )
     # A latent of the first level needs two inputs, any other that is no orphan one beside a
     # latent parent. Each level adds an output to reach.
-    least = 2 * latents if levels == 1 else latents - plan.orphans + 1
-    for name, value, bound in (("inputs", plan.inputs, least), ("outputs", outputs, levels + 1)):
+    fewest = 2 * latents if levels == 1 else latents - plan.orphans + 1
+    for name, value, bound in (("inputs", plan.inputs, fewest), ("outputs", outputs, levels + 1)):
         if value < bound:
             raise InputError(
                 f"{name} must be at least {bound} for latents={latents}, levels={levels} and "
-                f"{plan.orphans} orphans, but {value} was given; raise {name}, or lower latents "
-                "or levels"
+                f"{plan.orphans} orphans, got {value}; raise {name}, or lower latents or levels"
             )
     return plan
 
@@ -185,7 +184,7 @@ def _propose_children(rng: np.random.Generator, plan: Plan, draft: _Draft, laten
     if level == plan.levels:
         return set()
     below = [node for node in draft.children if draft.levels[node] > level]
-    weights = np.array([_hunger(draft, node) for node in below], float)
+    weights = np.array([_need_of_parents(draft, node) for node in below], float)
     near = weights * [draft.levels[node] == level + 1 for node in below]
     chosen = {below[rng.choice(len(below), p=near / near.sum())]}
     if plan.tight and rng.random() < 0.8:
@@ -195,7 +194,7 @@ def _propose_children(rng: np.random.Generator, plan: Plan, draft: _Draft, laten
     return chosen
 
 
-def _hunger(draft: _Draft, latent: int) -> int:
+def _need_of_parents(draft: _Draft, latent: int) -> int:
     """How much a latent lacks another parent: orphans most, then those without a latent parent."""
     parents = len(draft.parents_of(latent))
     if latent in draft.wanted and parents < _min_parents(draft.fan(latent)):
@@ -236,13 +235,13 @@ def _fits(draft: _Draft, children: set[int], direct: int, covered: int) -> bool:
             others |= draft.reach[sibling]
         if (draft.reach[child] & ~others).bit_count() < 2:
             return False
-    for latent, known in draft.reach.items():
+    for latent, other in draft.reach.items():
         shared = len(children & draft.children[latent])
-        if known == reach or shared + (direct & draft.direct[latent]).bit_count() > 1:
+        if other == reach or shared + (direct & draft.direct[latent]).bit_count() > 1:
             return False
-        if known & ~reach == 0 and latent not in children and known & direct:
+        if other & ~reach == 0 and latent not in children and other & direct:
             return False
-        if reach & ~known == 0 and reach & draft.direct[latent]:
+        if reach & ~other == 0 and reach & draft.direct[latent]:
             return False
     return True
 
@@ -261,7 +260,7 @@ def _cover_outputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> None:
 
 
 def _attach_inputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> nx.DiGraph | None:
-    """Give each latent the inputs it needs and share out the rest; None where they are too few."""
+    """Give each latent the inputs it needs and distribute the others; None if they are too few."""
     lacks = {
         latent: _min_parents(draft.fan(latent)) - len(draft.parents_of(latent))
         for latent in range(plan.latents)
@@ -271,11 +270,11 @@ def _attach_inputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> nx.Di
         return None
     orphans = set(rng.choice(fed, plan.orphans, replace=False).tolist()) if fed else set()
     needs = {latent: max(1, lack) for latent, lack in lacks.items() if latent not in orphans}
-    rest = plan.inputs - sum(needs.values())
-    if rest < 0:
+    left = plan.inputs - sum(needs.values())
+    if left < 0:
         return None
     targets = [latent for latent, need in needs.items() for _ in range(need)]
-    targets += rng.choice(list(needs), rest).tolist()
+    targets += rng.choice(list(needs), left).tolist()
     return _build_graph(plan, draft, rng.permutation(targets).tolist())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rinn.config import check_choices, check_integer, check_number
 from rinn.graphs.basics import Layout, lay_out
-from rinn.simulate.samples import Sampled, draw_lots, draw_rows
+from rinn.simulate.samples import Sampled, draw_rows, draw_uniforms
 
 OPERATORS = ("and", "or", "xor")
 # Beta(90, 10) and Beta(95, 5) both add up to this.
@@ -24,9 +24,9 @@ MAX_ROUNDS = 300
 
 @dataclass(frozen=True)
 class Gate:
-    """How one node answers its parents.
+    """How one node depends on its parents.
 
-    `table` has one probability of a 1 for each combination of parent values (the first parent is
+    `table` has the probability of a 1 for each combination of parent values (the first parent is
     the lowest bit), or for a node of many parents two: operator false and operator true.
     """
 
@@ -37,7 +37,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Passing:
-    """The edges that do not always pass a 1 on: (parent, child) and the probability of each."""
+    """The edges (parent, child) that transmit a 1 with a probability below 1."""
 
     edges: tuple[tuple[int, int], ...]
     chances: np.ndarray  # [edge]
@@ -53,15 +53,7 @@ def sample_or(
     correlated: float = 0.0,
     block: int | None = None,
 ) -> Sampled:
-    """Draw rows in which each node is a noisy OR of its parents.
-
-    As `sample_logic`, with the one operator OR at every node and more noise.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> sample_or(np.random.default_rng(0), paper_graph(), 10).y.shape
-        (10, 16)
-    """
+    """As `sample_logic`, with the operator OR at every node and more noise."""
     sampled = sample_logic(
         rng,
         graph,
@@ -99,7 +91,7 @@ def sample_logic(
 
     Operators are drawn for each node evenly and independently. An AND of several rare inputs, or
     an XOR with a coin, hides its causes from any finite table, against the paper's faithfulness
-    assumption (A7): operators on the way from an input to an output are therefore drawn again
+    assumption (A7): operators on the paths from an input to an output are therefore drawn again
     until the input changes the probability of the output by `min_effect`, at most 300 times; on
     deep graphs, where effects fade, the draw that hides the fewest pairs is taken.
 
@@ -138,12 +130,7 @@ def sample_logic(
 
 
 def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
-    """Apply a logical operator over the parents.
-
-    Example:
-        >>> evaluate("xor", np.array([[0, 1, 1], [0, 0, 1]])).tolist()
-        [False, True, False]
-    """
+    """Apply a logical operator over the parents [parent, ...]."""
     ones = values.sum(axis=0)
     if operator == "and":
         return (ones == len(values)) & (ones > 0)
@@ -152,9 +139,9 @@ def evaluate(operator: str, values: np.ndarray) -> np.ndarray:
 
 def _find_passing(graph: nx.DiGraph, layout: Layout) -> Passing:
     """Collect the edges that have a strength below 1."""
-    place = {node: position for position, node in enumerate(layout.nodes)}
+    index = {node: number for number, node in enumerate(layout.nodes)}
     edges = graph.edges(data="strength", default=1.0)
-    weak = {(place[parent], place[child]): size for parent, child, size in edges if size < 1}
+    weak = {(index[parent], index[child]): size for parent, child, size in edges if size < 1}
     return Passing(tuple(weak), np.array(list(weak.values()), np.float32))
 
 
@@ -168,7 +155,7 @@ def _show_inputs(
     noise: float,
     operators: tuple[str, ...],
 ) -> dict[int, Gate]:
-    """Draw gates again, those on the way of a hidden effect only, until as many show as can."""
+    """Draw gates on the paths of hidden effects again, until as many effects as possible show."""
     above = _find_ancestors(layout)
     reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
     best, fewest = gates, reached.size + 1
@@ -214,9 +201,9 @@ def _draw_values(
     correlated: float = 0.0,
 ) -> np.ndarray:
     """Draw the values [node, row] of the next rows."""
-    lots = draw_lots(rng, layout, rows, correlated, len(passing.edges))  # [row, node and edge]
+    uniforms = draw_uniforms(rng, layout, rows, correlated, len(passing.edges))
     values = np.empty((len(layout.nodes), rows), np.int8)
-    passed = (lots[:, len(layout.nodes) :] < passing.chances).T  # [edge, row]
+    passed = (uniforms[:, len(layout.nodes) :] < passing.chances).T  # [edge, row]
     taken = dict(zip(passing.edges, passed, strict=True))
     for node in range(len(layout.nodes)):
         chance: np.ndarray | np.float32 = np.float32(prevalence)
@@ -226,7 +213,7 @@ def _draw_values(
                 values[p] & taken[p, node] if (p, node) in taken else values[p] for p in parents
             ]
             chance = _chance(gates[node], np.array(seen).reshape(len(parents), rows))
-        values[node] = lots[:, node] < chance
+        values[node] = uniforms[:, node] < chance
     return values
 
 
@@ -235,15 +222,14 @@ def _draw_gates(
     layout: Layout,
     noise: float,
     operators: tuple[str, ...],
-    places: Sequence[int] | np.ndarray | None = None,
+    nodes: Sequence[int] | np.ndarray | None = None,
 ) -> dict[int, Gate]:
     """Draw an operator and a table for each node that is not an input, or for those named."""
-    if places is None:
-        places = [node for node, role in enumerate(layout.roles) if role != "input"]
-    picks = rng.integers(len(operators), size=len(places))
+    if nodes is None:
+        nodes = [node for node, role in enumerate(layout.roles) if role != "input"]
+    picks = rng.integers(len(operators), size=len(nodes))
     gates = {}
-    for place, pick in zip(places, picks, strict=True):
-        node = int(place)
+    for node, pick in zip(map(int, nodes), picks, strict=True):
         operator, parents = operators[pick], layout.parents[node]
         truths = np.array([False, True])
         if len(parents) <= TABLE_PARENTS:

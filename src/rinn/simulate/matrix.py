@@ -22,22 +22,15 @@ def sample_matrix(
 
     The value of a latent or output is the sum of its latent parents' values, or 1 where it has
     none, and 0 where one of its input parents is active.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> sampled = sample_matrix(np.random.default_rng(0), paper_graph(), 1, p=0.0)
-        >>> sampled.y.reshape(4, 4).tolist()
-        [[2, 1, 3, 3], [1, 2, 2, 3], [2, 1, 2, 1], [1, 2, 1, 2]]
     """
     p = check_number("p", p, maximum=1)
     check_integer("samples", samples)
     layout = lay_out(graph)
     largest = max(_resting_values(layout), default=1)
     dtype = np.min_scalar_type(-largest - 1)
-    share = np.float32(p)
 
     def draw_block(rows: int) -> np.ndarray:
-        active = rng.random((rows, len(layout.inputs)), dtype=np.float32) < share  # [row, input]
+        active = rng.random((rows, len(layout.inputs)), dtype=np.float32) < np.float32(p)
         return propagate_interventions(layout, active, dtype)
 
     x, y = draw_rows(layout, samples, draw_block, (np.int8, dtype), block)
@@ -45,13 +38,7 @@ def sample_matrix(
 
 
 def propagate_interventions(layout: Layout, active: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Work out every node's value where the active inputs set their children to 0.
-
-    Example:
-        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
-        >>> propagate_interventions(layout, np.array([[False], [True]]), np.dtype("int8"))[1]
-        array([1, 0], dtype=int8)
-    """
+    """The values [node, row] of all nodes, where active inputs set their children to 0."""
     values = np.empty((len(layout.nodes), len(active)), dtype)
     values[list(layout.inputs)] = active.T  # [input, row]
     for node, parents in enumerate(layout.parents):

@@ -26,9 +26,9 @@ class Simulation:
     """Rows drawn from a known graph; `truth` is that graph, `parameters` how the rows were made.
 
     `x` and `y` have one row for each sample and one column for each input or output of `truth`;
-    columns beside the simulated block come before them. `labels` tells what else is known of the
-    samples, such as their tissue. `parents` lists which of the columns beside the block cause
-    which; they are no part of `truth`. `dropped` lists samples of the user's tables left out.
+    other columns come before them. `labels` holds further labels of the samples, such as their
+    tissue. `parents` lists which of the other columns cause which; they are no part of `truth`.
+    `dropped` lists samples of the user's tables that are left out.
     """
 
     x: pd.DataFrame
@@ -44,10 +44,10 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Tumours:
-    """Columns that stand before those of a simulated block, generated or from the user's tables.
+    """Columns before those of a simulated block, generated or from the user's tables.
 
     The rows of `x` and `y` are the same samples; an index other than 0, 1, 2 and so on holds their
-    ids. `parameters` tells how they were made, the rest is as in `Simulation`.
+    ids. The other fields are as in `Simulation`.
     """
 
     x: pd.DataFrame
@@ -60,10 +60,7 @@ class Tumours:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a mechanism gives back: rows, the graph with what was drawn for it, its parameters.
-
-    `tumours` are the columns to put before these rows, if any.
-    """
+    """Rows of a mechanism, the graph with what was drawn for it, and columns to put before them."""
 
     x: np.ndarray  # [sample, input]
     y: np.ndarray  # [sample, output]
@@ -73,20 +70,11 @@ class Sampled:
 
 
 def draw_normals(
-    rng: np.random.Generator,
-    layout: Layout,
-    rows: int,
-    correlated: float = 0.0,
-    more: int = 0,
+    rng: np.random.Generator, layout: Layout, rows: int, correlated: float = 0.0, more: int = 0
 ) -> np.ndarray:
-    """Draw a standard normal for each node, those of the inputs with a common factor.
+    """Standard normals [row, node and `more`]; those of each two inputs have this correlation.
 
-    The inputs' normals are sqrt(1 - r) e_i + sqrt(r) f: each two of them have the correlation r.
-
-    Example:
-        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
-        >>> draw_normals(np.random.default_rng(0), layout, 3, 0.5).shape
-        (3, 2)
+    The inputs' normals are sqrt(1 - r) e_i + sqrt(r) f.
     """
     columns = len(layout.nodes) + more
     if not correlated:
@@ -99,20 +87,10 @@ def draw_normals(
     return normals
 
 
-def draw_lots(
-    rng: np.random.Generator,
-    layout: Layout,
-    rows: int,
-    correlated: float = 0.0,
-    more: int = 0,
+def draw_uniforms(
+    rng: np.random.Generator, layout: Layout, rows: int, correlated: float = 0.0, more: int = 0
 ) -> np.ndarray:
-    """Draw a number from 0 to 1 for each node, those of the inputs from a gaussian copula.
-
-    Example:
-        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
-        >>> draw_lots(np.random.default_rng(0), layout, 3).dtype
-        dtype('float32')
-    """
+    """Numbers from 0 to 1 [row, node and `more`], those of inputs from a gaussian copula."""
     if not correlated:
         return rng.random((rows, len(layout.nodes) + more), dtype=np.float32)
     return ndtr(draw_normals(rng, layout, rows, correlated, more)).astype(np.float32)
@@ -127,14 +105,7 @@ def draw_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the rows block by block and keep the inputs and outputs only.
 
-    Rows are the same for every block size as long as `draw_block` takes its random numbers row
-    by row.
-
-    Example:
-        >>> layout = Layout(("x0", "y0"), ("input", "output"), ((), (0,)), (0,), (1,))
-        >>> x, y = draw_rows(layout, 3, lambda rows: np.ones((2, rows)), ("int8", "int8"), block=2)
-        >>> y.ravel().tolist()
-        [1, 1, 1]
+    Rows are the same for every block size if `draw_block` takes its random numbers row by row.
     """
     rows = block or max(1, BLOCK_NUMBERS // max(1, len(layout.nodes)))
     x = np.empty((samples, len(layout.inputs)), dtypes[0], order="F")

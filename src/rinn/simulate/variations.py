@@ -1,7 +1,7 @@
 """What makes a random world harder: changes of its graph before, and of its rows after sampling.
 
-One function for each change. All take their random numbers from generators of their own, so that
-a world without a change is the same world.
+One function for each change. Each has its own random generator, so that a world without a change
+is the same world.
 """
 
 from __future__ import annotations
@@ -37,14 +37,7 @@ def vary_graph(
     direct: int = 0,
     unequal: float = 1.0,
 ) -> nx.DiGraph:
-    """Add what is asked for to a latent graph.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> varied = vary_graph(np.random.default_rng(0), paper_graph(), direct=3)
-        >>> varied.number_of_edges()
-        50
-    """
+    """Add twins, second latents of inputs, direct edges and strengths to a latent graph."""
     first, second, third, fourth = rng.spawn(4)
     graph = add_twins(first, graph, twins)
     graph = share_inputs(second, graph, two_latents)
@@ -60,16 +53,7 @@ def vary_rows(
     output_edges: int = 0,
     input_noise: float = 0.0,
 ) -> Sampled:
-    """Change rows by what the truth does not show: confounding, effects of outputs, wrong inputs.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> from rinn.simulate.logic import sample_or
-        >>> sampled = sample_or(np.random.default_rng(0), paper_graph(), 10)
-        >>> wrong = vary_rows(np.random.default_rng(0), sampled, input_noise=1.0)
-        >>> int((wrong.x == sampled.x).sum())
-        0
-    """
+    """Change rows by what the truth does not show: a common cause, output edges, input errors."""
     first, second, third = rng.spawn(3)
     sampled = add_factor(first, sampled, factor)
     sampled = add_output_edges(second, sampled, output_edges)
@@ -94,37 +78,37 @@ def add_twins(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiG
     if len(free) < count:
         raise InputError(
             f"twins must be at most the number of latents with two inputs of their own and no "
-            f"latent child, but the graph has {len(free)} and {count} was given; raise inputs, or "
+            f"latent child, which is {len(free)}, got {count}; raise inputs, or "
             f"lower twins"
         )
-    found = graph.copy()
-    for number, place in enumerate(sorted(rng.choice(len(free), count, replace=False))):
+    result = graph.copy()
+    for number, index in enumerate(sorted(rng.choice(len(free), count, replace=False))):
         twin = f"h{len(latents) + number}"
-        found.add_node(twin, **graph.nodes[free[place]])
-        found.add_edges_from((twin, child) for child in graph.successors(free[place]))
-        for own in range(TWIN_INPUTS):
-            name = f"x{len(inputs) + TWIN_INPUTS * number + own}"
-            found.add_node(name, role="input")
-            found.add_edge(name, twin)
-    return _order_nodes(found)
+        result.add_node(twin, **graph.nodes[free[index]])
+        result.add_edges_from((twin, child) for child in graph.successors(free[index]))
+        for more in range(TWIN_INPUTS):
+            name = f"x{len(inputs) + TWIN_INPUTS * number + more}"
+            result.add_node(name, role="input")
+            result.add_edge(name, twin)
+    return _order_nodes(result)
 
 
-def share_inputs(rng: np.random.Generator, graph: nx.DiGraph, share: float) -> nx.DiGraph:
-    """Let a share of the inputs act on a second latent, where neither reaches all of the other's.
+def share_inputs(rng: np.random.Generator, graph: nx.DiGraph, fraction: float) -> nx.DiGraph:
+    """Let a fraction of the inputs act on a second latent that is not above or below the first.
 
-    Inputs whose latent reaches, or is reached in, all others' outputs keep their one latent.
+    Inputs without such a latent keep their one latent.
     """
-    share = check_number("two_latents", share, maximum=1)
-    found, reached = graph.copy(), reach(graph)
+    fraction = check_number("two_latents", fraction, maximum=1)
+    result, reached = graph.copy(), reach(graph)
     inputs, latents = by_role(graph, "input"), by_role(graph, "latent")
-    left = round(share * len(inputs))
+    left = round(fraction * len(inputs))
     for node in rng.permutation(inputs).tolist():
-        own = reached[node]
-        fit = [one for one in latents if not (reached[one] <= own or own <= reached[one])]
+        first = reached[node]
+        fit = [one for one in latents if not (reached[one] <= first or first <= reached[one])]
         if left and fit:
-            found.add_edge(node, str(rng.choice(fit)))
+            result.add_edge(node, str(rng.choice(fit)))
             left -= 1
-    return found
+    return result
 
 
 def add_direct(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.DiGraph:
@@ -135,11 +119,11 @@ def add_direct(rng: np.random.Generator, graph: nx.DiGraph, count: int) -> nx.Di
     if count > len(pairs):
         raise InputError(
             f"direct must be at most the number of pairs of an input and an output that it does "
-            f"not reach, which is {len(pairs)}, but {count} was given; lower direct"
+            f"not reach, which is {len(pairs)}, got {count}; lower direct"
         )
-    found = graph.copy()
-    found.add_edges_from(pairs[i] for i in rng.choice(len(pairs), count, replace=False))
-    return found
+    result = graph.copy()
+    result.add_edges_from(pairs[i] for i in rng.choice(len(pairs), count, replace=False))
+    return result
 
 
 def spread_effects(rng: np.random.Generator, graph: nx.DiGraph, factor: float) -> nx.DiGraph:
@@ -151,23 +135,22 @@ def spread_effects(rng: np.random.Generator, graph: nx.DiGraph, factor: float) -
     check_number("unequal", factor, 1, MAX_UNEQUAL, example=10)
     if factor == 1:
         return graph
-    found = graph.copy()
-    sizes = factor ** -rng.random(found.number_of_edges())
-    for edge, size in zip(found.edges, sizes, strict=True):
-        found.edges[edge]["strength"] = float(size)
-    return found
+    result = graph.copy()
+    sizes = factor ** -rng.random(result.number_of_edges())
+    for edge, size in zip(result.edges, sizes, strict=True):
+        result.edges[edge]["strength"] = float(size)
+    return result
 
 
 def add_factor(rng: np.random.Generator, sampled: Sampled, strength: float) -> Sampled:
     """Let one unmeasured factor act on all outputs, and not through the inputs.
 
     It adds its loading times a standard normal to a number: strength * ±U(0.5, 1.5). Binary outputs
-    are disturbed in the share `strength` of the rows, the same for all of them: there an output is
-    flipped with a probability of its own from U(0.5, 1).
+    are disturbed in the fraction `strength` of the rows, the same rows for all: there each output
+    is flipped with its own probability from U(0.5, 1).
     """
     binary = _find_binary(sampled)
-    most = 1.0 if binary.any() else MAX_NOISE
-    strength = check_number("factor", strength, maximum=most)
+    strength = check_number("factor", strength, maximum=1.0 if binary.any() else MAX_NOISE)
     if strength == 0:
         return sampled
     count = sampled.y.shape[1]
@@ -213,7 +196,7 @@ def add_output_edges(rng: np.random.Generator, sampled: Sampled, count: int) -> 
 
 
 def blur_inputs(rng: np.random.Generator, sampled: Sampled, noise: float) -> Sampled:
-    """Measure the inputs with errors, which the outputs know nothing of.
+    """Measure the inputs with errors that do not act on the outputs.
 
     A binary input is flipped with the probability `noise`; a number gets gaussian noise whose
     variance is `noise` times that of the input.
@@ -241,9 +224,9 @@ def _find_binary(sampled: Sampled) -> np.ndarray:
 
 def _order_nodes(graph: nx.DiGraph) -> nx.DiGraph:
     """Write a graph with its inputs first, then latents, then outputs."""
-    found: nx.DiGraph = nx.DiGraph()
-    found.graph.update(graph.graph)
+    result: nx.DiGraph = nx.DiGraph()
+    result.graph.update(graph.graph)
     for role in ROLES:
-        found.add_nodes_from((node, graph.nodes[node]) for node in by_role(graph, role))
-    found.add_edges_from(graph.edges(data=True))
-    return found
+        result.add_nodes_from((node, graph.nodes[node]) for node in by_role(graph, role))
+    result.add_edges_from(graph.edges(data=True))
+    return result

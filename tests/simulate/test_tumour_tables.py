@@ -1,4 +1,4 @@
-"""The simulated block beside the user's own tables."""
+"""The simulated block next to the user's tables."""
 
 import numpy as np
 import pandas as pd
@@ -168,7 +168,7 @@ def test_one_table_is_refused(x, y):
 
 
 def test_too_many_samples_are_refused(x, y):
-    said = "samples must be at most the 120 rows .* in common, but 121 was given; leave it out"
+    said = "samples must be at most the 120 rows .* in common, got 121; leave it out"
     refuse(said, x_block=x, y_block=y, samples=121)
     refuse("samples must be a whole number", x_block=x, y_block=y, samples=0)
 
@@ -206,9 +206,7 @@ def test_tables_that_cannot_be_read_are_refused(x, y, tmp_path):
 
 @pytest.mark.parametrize("more", [{"parents": 2}, {"strength": (0.1, 0.2)}])
 def test_what_is_about_generated_tumours_is_refused(x, y, more):
-    refuse(
-        "must be left out where x_block and y_block take the place", x_block=x, y_block=y, **more
-    )
+    refuse("must be left out where x_block and y_block replace", x_block=x, y_block=y, **more)
 
 
 def test_other_datasets_take_no_tables(x):
