@@ -363,8 +363,8 @@ class RunSettings(Settings):
         maximum=MAX_ROUNDS,
     )
     alpha_pc: float | None = setting(
-        None, "dm: level of the tests of inputs against outputs.", maximum=1
+        None, "dm: level of the tests of inputs against outputs.", maximum=1, example=0.05
     )
     alpha_sober: float | None = setting(
-        None, "dm: level of the tests of edges between latents.", maximum=1
+        None, "dm: level of the tests of edges between latents.", maximum=1, example=0.05
     )

@@ -404,7 +404,7 @@ def test_several_tumours_of_a_patient(cohort, tmp_path):
         ),
         (
             ["--maf", "{maf}", "--expression", "{expression}", "--expression-format", "excel"],
-            "--expression-format must be one of its words",
+            "expression_format must be one of auto, xena",
         ),
         (
             ["--maf", "{maf}", "--expression", "{expression}", "--expression-profile", "rna"],

@@ -131,7 +131,7 @@ def test_calls_equal_literal():
 def test_targets_count_only_tumours_with_a_call():
     x = np.ones((4, 1), int)
     y = np.ones((4, 3), int)
-    events = as_events(x, y, least=4)
+    events = as_events(x, y, min_samples=4)
     top = np.ones((4, 3, 1), np.int32)
     posterior = np.full((4, 3, 1), 0.9)
     posterior[2:, 0] = posterior[3, 1] = 0.1  # tumour 2 has two links, tumour 3 one

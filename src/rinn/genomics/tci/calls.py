@@ -18,14 +18,13 @@ from rinn.genomics.tci.settings import TciSettings
 
 @dataclass(frozen=True)
 class Calls:
-    """What was called; SGAs and DEGs are numbered as in the events.
+    """The called drivers and targets; SGAs and DEGs are numbered as in the events.
 
-    Attributes:
-        calls: one row for each driver in a tumour: `tumour`, `sga`, `degs` explained there.
-        drivers: one row for each SGA: `sga`, `carriers`, `cutoff`, `called` in so many tumours,
-            `rate` of its carriers, `driver` overall or not.
-        targets: one row for each target DEG of a driver overall: `sga`, `deg`, `tumours` in which
-            they are linked, `share` of the tumours where the SGA is called.
+    `calls` has a row for each driver in a tumour: `tumour`, `sga`, `degs` explained there;
+    `drivers` one for each SGA: `sga`, `carriers`, `cutoff`, number of tumours in which it is
+    `called`, `rate` of its carriers, `driver` overall or not; `targets` one for each target DEG of
+    an overall driver: `sga`, `deg`, `tumours` in which they are linked, `share` of the tumours
+    where the SGA is called.
     """
 
     calls: pd.DataFrame
@@ -35,7 +34,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Features:
-    """The columns worth keeping: numbers of the SGAs and of the DEGs, in their order."""
+    """The selected columns: numbers of the SGAs and of the DEGs, in their order."""
 
     sgas: tuple[int, ...]
     degs: tuple[int, ...]
@@ -48,21 +47,8 @@ def call_drivers(
 
     An SGA is linked to a DEG in a tumour where it is the top cause with at least the posterior of
     its cut-off. It is a driver in a tumour with `min_degs` links, a driver overall with calls in
-    `min_tumours` tumours and in the share `min_rate` of its carriers. A target of a driver
-    overall is linked to it in the share `min_target_rate` of the tumours where it is called.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> from rinn.genomics.tci.inference import infer_causes
-        >>> from rinn.genomics.tci.prior import make_prior
-        >>> x = np.repeat([[1, 0], [0, 1], [0, 0]], 40, axis=0)
-        >>> events = as_events(x, np.repeat(x[:, :1], 6, axis=1))
-        >>> causes = infer_causes(events, make_prior(events))
-        >>> found = call_drivers(events, causes, np.full(2, 0.5), TciSettings())
-        >>> found.drivers[["called", "driver"]].to_numpy().tolist()
-        [[40, True], [0, False]]
-        >>> len(found.targets)
-        6
+    `min_tumours` tumours and in the fraction `min_rate` of its carriers. A target of a driver
+    overall is linked to it in the fraction `min_target_rate` of the tumours where it is called.
     """
     sgas, degs = len(events.sgas), len(events.degs)
     tumour, deg, sga = _find_links(causes, cutoffs)
@@ -70,16 +56,27 @@ def call_drivers(
     enough = counts >= settings.min_degs
     codes, counts = codes[enough], counts[enough]
     calls = pd.DataFrame({"tumour": codes // sgas, "sga": codes % sgas, "degs": counts})
-    drivers = _sum_up(events, cutoffs, calls, settings)
-    is_driver = drivers["driver"].to_numpy()
+    carriers = np.bincount(events.altered.indices, minlength=sgas)
+    called = np.bincount(calls["sga"].to_numpy(int), minlength=sgas)
+    rate = called / np.maximum(carriers, 1)
+    is_driver = (called >= settings.min_tumours) & (rate >= settings.min_rate)
+    drivers = pd.DataFrame(
+        {
+            "sga": np.arange(sgas),
+            "carriers": carriers,
+            "cutoff": cutoffs,
+            "called": called,
+            "rate": rate,
+            "driver": is_driver,
+        }
+    )
     counted = is_driver[sga] & np.isin(tumour * sgas + sga, codes)
     pairs, linked = np.unique(sga[counted] * degs + deg[counted], return_counts=True)
-    called = drivers["called"].to_numpy()[pairs // degs]
-    share = linked / np.maximum(called, 1)
+    fraction = linked / np.maximum(called[pairs // degs], 1)
     targets = pd.DataFrame(
-        {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": share}
+        {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": fraction}
     )
-    targets = targets[share >= settings.min_target_rate].reset_index(drop=True)
+    targets = targets[fraction >= settings.min_target_rate].reset_index(drop=True)
     return Calls(calls, drivers, targets)
 
 
@@ -88,17 +85,6 @@ def select_features(events: Events, calls: Calls, settings: TciSettings) -> Feat
 
     A DEG is kept if it is a target of `min_drivers` of the drivers overall and its frequency is
     from `min_prevalence` to `max_prevalence`.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> events = as_events(np.eye(4), np.eye(4), least=4)
-        >>> calls = Calls(
-        ...     pd.DataFrame(),
-        ...     pd.DataFrame({"driver": [True, False, True, False]}),
-        ...     pd.DataFrame({"sga": [0, 0, 2], "deg": [1, 3, 3]}),
-        ... )
-        >>> select_features(events, calls, TciSettings(min_drivers=2))
-        Features(sgas=(0, 2), degs=(3,))
     """
     drivers = np.flatnonzero(calls.drivers["driver"].to_numpy())
     of_deg = np.bincount(calls.targets["deg"].to_numpy(int), minlength=len(events.degs))
@@ -117,29 +103,9 @@ def _find_links(causes: Causes, cutoffs: np.ndarray) -> tuple[np.ndarray, np.nda
     return tumour[passes], deg[passes], sga[passes]
 
 
-def _sum_up(
-    events: Events, cutoffs: np.ndarray, calls: pd.DataFrame, settings: TciSettings
-) -> pd.DataFrame:
-    sgas = len(events.sgas)
-    carriers = np.bincount(events.altered.indices, minlength=sgas)
-    called = np.bincount(calls["sga"].to_numpy(int), minlength=sgas)
-    rate = called / np.maximum(carriers, 1)
-    is_driver = (called >= settings.min_tumours) & (rate >= settings.min_rate)
-    return pd.DataFrame(
-        {
-            "sga": np.arange(sgas),
-            "carriers": carriers,
-            "cutoff": cutoffs,
-            "called": called,
-            "rate": rate,
-            "driver": is_driver,
-        }
-    )
-
-
 @dataclass(frozen=True)
 class Tci:
-    """Everything that TCI found; `cutoffs` has one number for each SGA."""
+    """All results of TCI; `cutoffs` has one number for each SGA."""
 
     events: Events
     prior: Prior
@@ -150,7 +116,7 @@ class Tci:
     features: Features
 
     def summarise(self) -> dict[str, Any]:
-        """Say in numbers what was read, called and kept."""
+        """Count what was read, called and selected."""
         top = self.causes.top[..., 0]
         explained = int((top >= 0).sum())
         drivers = self.calls.drivers
@@ -201,9 +167,9 @@ def find_drivers(
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random((400, 5)) < 0.2
         >>> y = np.repeat(x[:, :1], 6, axis=1) ^ (rng.random((400, 6)) < 0.05)
-        >>> found = find_drivers(as_events(x.astype(int), y.astype(int)), TciSettings(
+        >>> result = find_drivers(as_events(x.astype(int), y.astype(int)), TciSettings(
         ...     permutations=5))
-        >>> found.features
+        >>> result.features
         Features(sgas=(0,), degs=(0, 1, 2, 3, 4, 5))
     """
     settings = settings or TciSettings()

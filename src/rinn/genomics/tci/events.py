@@ -24,12 +24,11 @@ from rinn.data.tables import (
     read_text_frame,
 )
 from rinn.data.text import MISSING, check_names, is_id_header
-from rinn.errors import InputError, find_repeated, quote, quote_some
+from rinn.errors import InputError, quote, quote_some
 from rinn.files import within_memory
 
 OTHER = "A0"
-
-COLUMN = "tissue"
+TISSUE = "tissue"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def as_events(
     Y: pd.DataFrame | np.ndarray,
     tissues: Sequence[str] | pd.Series | None = None,
     *,
-    least: int = MIN_SAMPLES,
+    min_samples: int = MIN_SAMPLES,
 ) -> Events:
     """Make events from tables in memory; they stay as they are.
 
@@ -92,7 +91,7 @@ def as_events(
         X: alterations, zeros and ones; a DataFrame's index holds the sample ids.
         Y: expression changes, zeros and ones, for the same samples.
         tissues: one label for each row of X, or a Series by sample id.
-        least: how many samples they must have in common.
+        min_samples: how many samples the tables must have in common.
 
     Returns:
         The samples that all tables have, in the order of X.
@@ -102,36 +101,27 @@ def as_events(
 
     Example:
         >>> x = pd.DataFrame({"TP53": [1, 0, 1], "KRAS": [0, 1, 1]})
-        >>> events = as_events(x, 1 - x, ["lung", "lung", "skin"], least=3)
+        >>> events = as_events(x, 1 - x, ["lung", "lung", "skin"], min_samples=3)
         >>> events.altered.sum(axis=0).tolist(), events.causes
         ([2, 2], ('A0', 'TP53', 'KRAS'))
     """
-    labels = None
-    if tissues is not None:
-        ids = None
-        if isinstance(tissues, pd.Series) and not isinstance(tissues.index, pd.RangeIndex):
-            ids = tuple(map(str, tissues.index))
-        labels = Labels(tuple(map(str, tissues)), ids)
+    labels = None if tissues is None else pd.Series(tissues, dtype=object).map(str)
+    if labels is not None and not isinstance(labels.index, pd.RangeIndex):
+        labels = labels.set_axis(labels.index.map(str))
     x, y = _shrink(make_table(X, "X"), "X"), _shrink(make_table(Y, "Y"), "Y")
-    return _pair(x, y, labels, least)
+    return _pair(x, y, labels, min_samples)
 
 
 def fingerprint_events(events: Events) -> dict[str, str]:
-    """Sum up the events in short texts that change when they do.
-
-    Example:
-        >>> x = pd.DataFrame({"TP53": [1, 0, 1]})
-        >>> sorted(fingerprint_events(as_events(x, 1 - x, least=3)))
-        ['names', 'samples', 'tissues', 'x', 'y']
-    """
+    """Hashes of the names, samples, tissues, X and Y of the events."""
     altered = events.altered
-    places = [altered.indptr.astype("<i8"), altered.indices.astype("<i8")]
+    indices = [altered.indptr.astype("<i8"), altered.indices.astype("<i8")]
     texts = {
         "names": [list(events.sgas), list(events.degs)],
         "samples": None if events.samples is None else list(events.samples),
         "tissues": None if events.tissues is None else list(events.tissues),
     }
-    contents = {"x": b"".join(part.tobytes() for part in places)}
+    contents = {"x": b"".join(part.tobytes() for part in indices)}
     contents["y"] = np.packbits(events.expressed).tobytes()
     contents |= {name: json.dumps(value).encode() for name, value in texts.items()}
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
@@ -151,33 +141,34 @@ def _shrink(table: Table, label: str) -> _Bits:
     numbers = np.asarray(table.values)
     wrong = (numbers != 0) & (numbers != 1)
     if wrong.any():
-        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        row, column = map(int, np.argwhere(wrong)[0])
         raise InputError(
             f"{label} must hold only 0 and 1, but column {quote(table.columns[column])} has "
             f"{numbers[row, column]:g}, the first of {int(wrong.sum())} such values; write 1 "
             f"where a gene is altered or its expression changed, else 0"
         )
-    places = np.arange(len(numbers), dtype=float)[:, None]
-    rows = Table(places, ("row",), table.samples, table.path)
+    numbered = np.arange(len(numbers), dtype=float)[:, None]
+    rows = Table(numbered, ("row",), table.samples, table.path)
     return _Bits(numbers.astype(np.int8), table.columns, rows)
 
 
-def _pair(x: _Bits, y: _Bits, labels: Labels | None, least: int) -> Events:
+def _pair(x: _Bits, y: _Bits, labels: pd.Series | None, min_samples: int) -> Events:
     if OTHER in x.columns:
         raise InputError(
             f"X must not have a column {OTHER!r}, which stands for all causes that are not "
             f"measured, but it has; rename it"
         )
-    matched = pair_tables(x.rows, y.rows, min_samples=max(2, least), as_is=True)
+    min_samples = max(2, min_samples)
+    matched = pair_tables(x.rows, y.rows, min_samples=min_samples, as_is=True)
     x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
     samples, dropped = matched.samples, matched.dropped
     tissues = None
     if labels is not None:
         kept, tissues = _match_labels(labels, samples, x_rows, len(x.bits))
-        if len(kept) < max(2, least):
+        if len(kept) < min_samples:
             raise InputError(
-                f"X, Y and the tissues must have at least {max(2, least)} samples in common, but "
-                f"have {len(kept)}; check that the sample ids are written alike"
+                f"X, Y and the tissues must have at least {min_samples} samples in common, but "
+                f"have {len(kept)}; check that the sample ids are written the same way"
             )
         if samples is not None:
             left = sorted(set(range(len(samples))) - set(kept))
@@ -196,78 +187,65 @@ def _pair(x: _Bits, y: _Bits, labels: Labels | None, least: int) -> Events:
 
 
 def _match_labels(
-    labels: Labels, samples: tuple[str, ...] | None, x_rows: np.ndarray, rows: int
+    labels: pd.Series, samples: tuple[str, ...] | None, x_rows: np.ndarray, rows: int
 ) -> tuple[list[int], tuple[str, ...]]:
     """Find the matched samples that have a label, and their labels."""
-    if labels.samples is None or samples is None:
-        if len(labels.words) != rows:
+    if isinstance(labels.index, pd.RangeIndex) or samples is None:
+        if len(labels) != rows:
             raise InputError(
                 f"the tissues must have one label for each of the {rows} rows of X unless both "
-                f"have sample ids, but have {len(labels.words)}; add the ids or the labels"
+                f"have sample ids, but have {len(labels)}; add the ids or the labels"
             )
-        return list(range(len(x_rows))), tuple(labels.words[row] for row in x_rows)
-    of_sample = dict(zip(labels.samples, labels.words, strict=True))
-    kept = [place for place, sample in enumerate(samples) if sample in of_sample]
+        return list(range(len(x_rows))), tuple(labels.iloc[x_rows])
+    of_sample = {str(name): str(label) for name, label in labels.items()}
+    kept = [row for row, sample in enumerate(samples) if sample in of_sample]
     if not kept:
         raise InputError(
-            f"the tissues must share sample ids with X, but have {quote_some(labels.samples)} and "
-            f"X has {quote_some(samples)}; write the ids alike"
+            f"the tissues must share sample ids with X, but have {quote_some(list(of_sample))} and "
+            f"X has {quote_some(samples)}; write the ids the same way"
         )
-    return kept, tuple(of_sample[samples[place]] for place in kept)
+    return kept, tuple(of_sample[samples[row]] for row in kept)
 
 
-@dataclass(frozen=True)
-class Labels:
-    """One label for each sample; `samples` holds the ids, or is None where there were none."""
-
-    words: tuple[str, ...]
-    samples: tuple[str, ...] | None = None
-
-
-def load_labels(path: str | os.PathLike[str], column: str = COLUMN) -> Labels:
+def load_labels(path: str | os.PathLike[str], column: str = TISSUE) -> pd.Series:
     r"""Read the labels of samples from a .csv, .tsv or .txt file with a header, also gzipped.
 
-    A first column called sample, id, barcode and the like holds the sample ids. The labels are in
-    the column of the given name, or in the only other one.
+    A first column called sample, id, barcode or similar holds the sample ids; without one the
+    rows are numbered. The labels are in the named column, or in the only other one.
 
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "tissue.csv"
         >>> _ = path.write_text("sample,sex,tissue\na,f,lung\nb,m,skin\n")
-        >>> load_labels(path)
-        Labels(words=('lung', 'skin'), samples=('a', 'b'))
+        >>> load_labels(path).to_dict()
+        {'a': 'lung', 'b': 'skin'}
     """
     path = Path(path)
     source = f"the table of labels ({path})"
     with within_memory(source):
         frame = read_text_frame(*read_content(path, source, TEXT_SUFFIXES), source)
+    if len(frame.columns) > 1 and is_id_header(frame.columns[0]):
+        frame = frame.set_index(frame.columns[0])
     names = list(frame.columns)
-    samples = None
-    if len(names) > 1 and is_id_header(names[0]):
-        samples = tuple(frame.iloc[:, 0])
-        names, frame = names[1:], frame.iloc[:, 1:]
     if column not in names and len(names) != 1:
         raise InputError(
             f"{path} must have a column {quote(column)}, but it has {quote_some(names)}; rename one"
         )
-    place = names.index(column) if column in names else 0
-    words = tuple(frame.iloc[:, place])
-    check_names(words, str(path), "label")
-    _check_labels(words, samples, path)
-    return Labels(words, samples)
-
-
-def _check_labels(words: tuple[str, ...], samples: tuple[str, ...] | None, path: Path) -> None:
-    missing = [row for row, word in enumerate(words) if word.lower() in MISSING]
-    if missing:
-        name = f"row {missing[0] + 1}" if samples is None else quote(samples[missing[0]])
+    labels = frame[column if column in names else names[0]]
+    check_names(labels, str(path), "label")
+    missing = np.flatnonzero(labels.str.lower().isin(MISSING))
+    if len(missing):
+        row = missing[0]
+        has_ids = not isinstance(labels.index, pd.RangeIndex)
+        name = quote(labels.index[row]) if has_ids else f"row {row + 1}"
         raise InputError(
             f"{path} must have a label for each sample, but {name} has none, the first of "
             f"{len(missing)} in all; write 'unknown', or remove the rows"
         )
-    repeated = find_repeated(samples or ())
-    if repeated:
+    if labels.index.has_duplicates:
+        repeated = list(labels.index[labels.index.duplicated()].unique())
         raise InputError(
             f"{path} must have each sample once, but repeats {quote_some(repeated)}; keep one row "
             f"of each"
         )
+    return labels

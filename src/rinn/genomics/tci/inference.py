@@ -27,16 +27,16 @@ Report = Callable[[int], None]
 class Causes:
     """The best causes of each DEG in each tumour that has it.
 
-    `top` is [tumour, deg, place]: 0 for A0, h + 1 for SGA h, -1 where the tumour does not have
+    `top` is [tumour, deg, rank]: 0 for A0, h + 1 for SGA h, -1 where the tumour does not have
     the DEG or there are fewer causes; the best comes first. `posterior` are their probabilities,
-    0 where there is none. `drivers` and `shares` are [deg, 2]: the global driver of each DEG and
-    the runner-up, and their posterior over all tumours.
+    0 where there is none. `drivers` and `driver_posteriors` are [deg, 2]: the global driver of
+    each DEG and the runner-up, and their posterior over all tumours.
     """
 
     top: np.ndarray
     posterior: np.ndarray
     drivers: np.ndarray
-    shares: np.ndarray
+    driver_posteriors: np.ndarray
 
 
 def infer_causes(
@@ -52,28 +52,17 @@ def infer_causes(
 ) -> Causes:
     """Find the causes of each DEG in each tumour, by P(h -> i) ~ p_th exp L(h, i).
 
-    Where the events have tissues, the likelihood allows for them. DEGs are scored in
-    blocks: beside the events and the result, which has 12 bytes for each tumour, DEG and place,
-    only the scores of a block are held for each core. Neither the block nor the number of cores
-    changes the result.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> from rinn.genomics.tci.prior import make_prior
-        >>> x = np.repeat([[1, 0], [0, 1], [0, 0]], 20, axis=0)
-        >>> events = as_events(x, x[:, :1])
-        >>> causes = infer_causes(events, make_prior(events))
-        >>> [events.causes[code] for code in causes.top[[0, 19], 0, 0]]
-        ['x0', 'x0']
-        >>> causes.top[59, 0, 0].item()
-        -1
+    Where the events have tissues, the likelihood allows for them. DEGs are scored in blocks:
+    besides the events and the result, which has 12 bytes for each tumour, DEG and rank, only the
+    scores of a block are held for each core. Neither the block nor the number of cores changes the
+    result.
     """
     tumours, degs = events.expressed.shape
     scorer = Scorer(events, prior, any_direction=any_direction, tissue_model=tissue_model)
     with np.errstate(divide="ignore"):
         log_weights = np.log(prior.weights)
     explainer = _Explainer(events.altered, log_weights, _log_other(events, prior), top)
-    found = Causes(
+    causes = Causes(
         np.full((tumours, degs, top), NO_CAUSE, np.int32),
         np.zeros((tumours, degs, top)),
         np.zeros((degs, 2), np.int32),
@@ -83,17 +72,18 @@ def infer_causes(
     size = block or _choose_block(len(events.sgas), degs, cores)
 
     def work(start: int) -> int:
-        some = slice(start, min(start + size, degs))
-        scores = scorer.score(events.expressed[:, some])
-        found.drivers[some], found.shares[some] = scores.drivers, scores.shares
-        for place, deg in enumerate(range(some.start, some.stop)):
+        stop = min(start + size, degs)
+        scores = scorer.score(events.expressed[:, start:stop])
+        causes.drivers[start:stop] = scores.drivers
+        causes.driver_posteriors[start:stop] = scores.driver_posteriors
+        for deg in range(start, stop):
             rows = np.flatnonzero(events.expressed[:, deg])
-            best, shares = explainer.explain(rows, scores.likelihoods[place])
-            found.top[rows, deg], found.posterior[rows, deg] = best, shares
-        return some.stop - some.start
+            best = explainer.explain(rows, scores.likelihoods[deg - start])
+            causes.top[rows, deg], causes.posterior[rows, deg] = best
+        return stop - start
 
-    _share_out(work, range(0, degs, size), cores, report)
-    return found
+    _run_blocks(work, range(0, degs, size), cores, report)
+    return causes
 
 
 def count_cores() -> int:
@@ -104,15 +94,15 @@ def count_cores() -> int:
 
 
 def _choose_block(sgas: int, degs: int, cores: int) -> int:
-    """As many DEGs as fit, but some blocks for each core: the last ones end at about one time."""
+    """As many DEGs as fit, but several blocks for each core, so that all end at about one time."""
     even = -(-degs // (BLOCKS_PER_CORE * cores))
     return max(1, min(MAX_DEGS, even, BLOCK_NUMBERS // max(1, sgas)))
 
 
-def _share_out(
+def _run_blocks(
     work: Callable[[int], int], starts: range, cores: int, report: Report | None
 ) -> None:
-    """Work through the blocks on threads; an interrupt or error leaves the rest undone."""
+    """Run the blocks on threads; after an interrupt or error no other block starts."""
     pool = ThreadPoolExecutor(cores)
     waiting: set[Future[int]] = {pool.submit(work, start) for start in starts}
     try:
@@ -142,45 +132,45 @@ class _Explainer:
         self._log_other, self._top = log_other, top
 
     def explain(self, rows: np.ndarray, likelihoods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Find the best causes and their posteriors, both [row, place]."""
+        """Find the best causes and their posteriors, both [row, rank]."""
         of_sgas = likelihoods[1:] + self._log_weights  # [sga]
         other = likelihoods[0] + self._log_other[rows]  # [row]
         best = np.full((len(rows), self._top), NO_CAUSE, np.int32)
         best_scores = np.full((len(rows), self._top), RULED_OUT)
         mass = np.zeros(len(rows))
-        own = self._altered[rows]
-        lengths = np.diff(own.indptr)
-        some = np.flatnonzero(lengths)  # a tumour without any SGA has A0 alone
-        if len(some):
-            best[some], best_scores[some], mass[some] = _rank(
-                own.indices, own.indptr[:-1][some], lengths[some], of_sgas, self._top
+        altered = self._altered[rows]
+        lengths = np.diff(altered.indptr)
+        filled = np.flatnonzero(lengths)  # a tumour without any SGA has A0 alone
+        if len(filled):
+            best[filled], best_scores[filled], mass[filled] = _rank(
+                altered.indices, altered.indptr[:-1][filled], lengths[filled], of_sgas, self._top
             )
         codes, scores = _insert_other(best, best_scores, other)
         # The mass of the SGAs is in units of the best of them.
         highest = np.maximum(best_scores[:, 0], other)
         total = mass * np.exp(best_scores[:, 0] - highest) + np.exp(other - highest)
-        shares = np.exp(scores - highest[:, None]) / total[:, None]
+        posteriors = np.exp(scores - highest[:, None]) / total[:, None]
         ruled_out = scores <= RULED_OUT
-        codes[ruled_out], shares[ruled_out] = NO_CAUSE, 0.0
-        return codes, shares
+        codes[ruled_out], posteriors[ruled_out] = NO_CAUSE, 0.0
+        return codes, posteriors
 
 
 def _rank(
     sgas: np.ndarray, starts: np.ndarray, lengths: np.ndarray, scores: np.ndarray, top: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best SGAs of each tumour, [tumour, place], their scores, and the sum in units of the best."""
+    """Best SGAs of each tumour, [tumour, rank], their scores, and the sum in units of the best."""
     values = scores.take(sgas)  # [event]
     best = np.empty((len(starts), top), np.int32)
     best_scores = np.empty((len(starts), top))
     mass = np.empty(0)
-    for place in range(top):
+    for rank in range(top):
         highest = np.maximum.reduceat(values, starts)
         below = values - np.repeat(highest, lengths)
         first = np.minimum.reduceat(np.where(below == 0, sgas, len(scores)), starts)
-        if place == 0:
+        if rank == 0:
             mass = np.add.reduceat(np.exp(below), starts)
-        best[:, place], best_scores[:, place] = first + 1, highest
-        if place + 1 < top:
+        best[:, rank], best_scores[:, rank] = first + 1, highest
+        if rank + 1 < top:
             values[sgas == np.repeat(first, lengths)] = RULED_OUT
     return best, best_scores, mass
 
@@ -188,7 +178,7 @@ def _rank(
 def _insert_other(
     best: np.ndarray, scores: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Put A0 in its place among the best, before those that score the same."""
+    """Insert A0 among the best, before those with the same score."""
     codes = np.hstack([np.zeros((len(best), 1), np.int32), best])
     all_scores = np.hstack([other[:, None], scores])
     order = np.argsort(-all_scores, axis=1, kind="stable")[:, :-1]

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 
 from rinn.genomics.tci.events import Events
 from rinn.genomics.tci.inference import Causes, Report, infer_causes
@@ -32,15 +33,6 @@ def find_cutoffs(
     Round r permutes with the random numbers of (seed, r), so that rounds can be made at different
     times. A cut-off is the mean over the rounds in which the SGA was the top cause of anything;
     an SGA that never was gets 1. The bounds of the settings come last.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> from rinn.genomics.tci.prior import make_prior
-        >>> rng = np.random.default_rng(0)
-        >>> events = as_events(rng.integers(0, 2, (60, 4)), rng.integers(0, 2, (60, 6)))
-        >>> cutoffs = find_cutoffs(events, make_prior(events), TciSettings(permutations=2))
-        >>> bool(((cutoffs > 0) & (cutoffs <= 1)).all())
-        True
     """
     rounds = list(done)[: settings.permutations]
     if report and rounds:
@@ -62,24 +54,14 @@ def find_cutoffs(
 
 
 def permute_events(events: Events, permute: str, seed: int | Sequence[int]) -> Events:
-    """Give the DEGs to other tumours, within each tissue where tissues are known.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> events = as_events(np.eye(6), np.eye(6), list("aaabbb"), least=6)
-        >>> permuted = permute_events(events, "rows", 1).expressed
-        >>> permuted[:3, :3].sum().item(), permuted.sum(axis=0).tolist()
-        (3, [1, 1, 1, 1, 1, 1])
-    """
+    """Give the DEGs to other tumours, within each tissue where tissues are given."""
     rng = np.random.default_rng(seed)
-    labels = events.tissues or ("",) * len(events.expressed)
-    _, place = np.unique(np.array(labels), return_inverse=True)
+    tissues = np.array(events.tissues or ("",) * len(events.expressed))
     expressed = np.empty_like(events.expressed)
-    for number in range(place.max() + 1):
-        rows = np.flatnonzero(place == number)
-        own = events.expressed[rows]
-        mixed = rng.permutation(own) if permute == "rows" else rng.permuted(own, axis=0)
-        expressed[rows] = mixed
+    for tissue in np.unique(tissues):
+        rows = np.flatnonzero(tissues == tissue)
+        degs = events.expressed[rows]
+        expressed[rows] = rng.permutation(degs) if permute == "rows" else rng.permuted(degs, axis=0)
     return dataclasses.replace(events, expressed=expressed)
 
 
@@ -87,7 +69,7 @@ def read_cutoffs(causes: Causes, sgas: int, significance: float) -> np.ndarray:
     """Read a cut-off for each SGA from its posteriors where it is the top cause.
 
     The posteriors are counted in 1,000 bins; the cut-off is the upper end of the bin at which the
-    share of those counted comes nearest to 1 - significance, the lowest such bin.
+    fraction of those counted comes nearest to 1 - significance, the lowest such bin.
     """
     top, posterior = causes.top[..., 0].ravel(), causes.posterior[..., 0].ravel()
     measured = np.flatnonzero(top > 0)
@@ -95,19 +77,11 @@ def read_cutoffs(causes: Causes, sgas: int, significance: float) -> np.ndarray:
     codes, counts = np.unique(
         (top[measured].astype(np.int64) - 1) * BINS + bins, return_counts=True
     )
+    by_sga = pd.Series(counts, index=codes).groupby(codes // BINS)
+    distance = (by_sga.cumsum() / by_sga.transform("sum") - (1 - significance)).abs()
+    best = distance.groupby(codes // BINS).idxmin()  # the code of the nearest bin
     cutoffs = np.full(sgas, np.nan)
-    if not len(codes):
-        return cutoffs
-    owners, starts = np.unique(codes // BINS, return_index=True)  # each SGA's first bin
-    sizes = np.diff(np.append(starts, len(codes)))
-    summed = np.cumsum(counts)
-    before = np.repeat(summed[starts] - counts[starts], sizes)
-    totals = np.repeat(np.add.reduceat(counts, starts), sizes)
-    distance = np.abs((summed - before) / totals - (1 - significance))
-    nearest = np.repeat(np.minimum.reduceat(distance, starts), sizes)
-    places = np.where(distance == nearest, np.arange(len(codes)), len(codes))
-    best = np.minimum.reduceat(places, starts)
-    cutoffs[owners] = (codes[best] % BINS + 1) / BINS
+    cutoffs[best.index] = (best.to_numpy() % BINS + 1) / BINS
     return cutoffs
 
 

@@ -32,21 +32,14 @@ class Prior:
 def make_prior(
     events: Events, prior: str | os.PathLike[str] = "frequency", other: float | None = None
 ) -> Prior:
-    """Make the prior of a name, or read it from a file.
-
-    Example:
-        >>> from rinn.genomics.tci.events import as_events
-        >>> events = as_events(np.eye(3), np.eye(3), least=3)
-        >>> make_prior(events, "uniform").weights.tolist()
-        [1.0, 1.0, 1.0]
-    """
+    """Make the prior of a name, or read it from a file."""
     if other is not None:
         check_number("other", other, maximum=1, above=True, below=True, example=UNMEASURED)
-    share = UNMEASURED if other is None else float(other)
+    probability = UNMEASURED if other is None else float(other)
     if prior == "frequency":
-        return Prior("frequency", _weigh_by_frequency(events), share)
+        return Prior("frequency", _weigh_by_frequency(events), probability)
     if prior == "uniform":
-        return Prior("uniform", np.ones(len(events.sgas)), share)
+        return Prior("uniform", np.ones(len(events.sgas)), probability)
     text = os.fspath(prior)
     if not os.path.exists(text) and "." not in text:
         raise InputError(
@@ -60,7 +53,7 @@ def load_prior(path: str | os.PathLike[str], events: Events, other: float | None
     """Read weights from a table with one row for each SGA: its name, then a positive number.
 
     A row called A0 holds the prior of all that is not measured; it is divided by the sum of all
-    rows. Genes that X does not have are passed over.
+    rows. Genes that X does not have are ignored.
     """
     table = load_table(path, "prior")
     if table.samples is None or len(table.columns) != 1:
@@ -83,8 +76,8 @@ def load_prior(path: str | os.PathLike[str], events: Events, other: float | None
         )
     if other is None and OTHER in values:
         other = values[OTHER] / sum(values.values())
-    share = UNMEASURED if other is None else other
-    return Prior("file", np.array([values[name] for name in events.sgas]), share)
+    weights = np.array([values[name] for name in events.sgas])
+    return Prior("file", weights, UNMEASURED if other is None else other)
 
 
 def _weigh_by_frequency(events: Events) -> np.ndarray:

@@ -276,9 +276,9 @@ def _describe_degs(found: Tci) -> pd.DataFrame:
             "deg": events.degs,
             "prevalence": events.expressed.mean(axis=0),
             "global_driver": names[causes.drivers[:, 0]],
-            "global_posterior": causes.shares[:, 0],
+            "global_posterior": causes.driver_posteriors[:, 0],
             "second": names[causes.drivers[:, 1]],
-            "second_posterior": causes.shares[:, 1],
+            "second_posterior": causes.driver_posteriors[:, 1],
             "drivers": np.bincount(targets, minlength=len(events.degs)),
             "selected": kept,
         }

@@ -27,33 +27,16 @@ PRESENT, ABSENT, UNKNOWN = (2.0, 1.0), (1.0, 2.0), (1.0, 1.0)
 RULED_OUT = -1e300
 
 
-def log_marginal(
-    n: np.ndarray | int, k: np.ndarray | int, ones: float, zeros: float
-) -> np.ndarray | float:
-    """Log probability of k ones in n tries in a given order, the rate drawn from a Beta.
-
-    ln [ B(k + a, n - k + b) / B(a, b) ] with a = `ones` and b = `zeros`.
-
-    Example:
-        >>> round(float(np.exp(log_marginal(1, 1, 2, 1))), 6)
-        0.666667
-        >>> float(log_marginal(0, 0, 1, 2))
-        0.0
-    """
-    return (
-        gammaln(ones + zeros)
-        - gammaln(n + ones + zeros)
-        + (gammaln(k + ones) - gammaln(ones))
-        + (gammaln(n - k + zeros) - gammaln(zeros))
-    )
-
-
 class MarginalTable:
-    """`log_marginal` for one Beta, looked up: logarithms of the gamma function are slow."""
+    """Log probability of k ones in n tries in a given order, the rate drawn from a Beta(a, b).
 
-    def __init__(self, most: int, beta: tuple[float, float]) -> None:
+    ln [ B(k + a, n - k + b) / B(a, b) ]. The parts are looked up for n of at most `size`:
+    `betaln` is slow.
+    """
+
+    def __init__(self, size: int, beta: tuple[float, float]) -> None:
         ones, zeros = beta
-        numbers = np.arange(most + 1)
+        numbers = np.arange(size + 1)
         self._tries = gammaln(ones + zeros) - gammaln(numbers + ones + zeros)
         self._ones = gammaln(numbers + ones) - gammaln(ones)
         self._zeros = gammaln(numbers + zeros) - gammaln(zeros)
@@ -63,18 +46,9 @@ class MarginalTable:
         return self._tries.take(n) + self._ones.take(k) + self._zeros.take(n - k)
 
 
-class MarginalTables:
-    """The three tables of TCI, for up to `most` tumours."""
-
-    def __init__(self, most: int) -> None:
-        self.present = MarginalTable(most, PRESENT)
-        self.absent = MarginalTable(most, ABSENT)
-        self.unknown = MarginalTable(most, UNKNOWN)
-
-
 @dataclass(frozen=True)
 class Group:
-    """Some of the tumours: all, or those of a tissue. `altered` is [sga, tumour]."""
+    """The tumours of a tissue, or all. `altered` is [sga, tumour]."""
 
     rows: np.ndarray
     altered: sparse.csr_array
@@ -113,12 +87,12 @@ class Counts:
 class Scores:
     """What the tumours together say about a block of DEGs.
 
-    `drivers` [deg, 2] are the global driver and the runner-up, `shares` [deg, 2] their posterior
+    `drivers` [deg, 2] are the global driver and the runner-up, `driver_posteriors` [deg, 2] their
     probabilities; `likelihoods` [deg, cause] are the log likelihoods of the tumour-specific step.
     """
 
     drivers: np.ndarray
-    shares: np.ndarray
+    driver_posteriors: np.ndarray
     likelihoods: np.ndarray
 
 
@@ -134,8 +108,10 @@ class Scorer:
         tissue_model: str = "strata",
     ) -> None:
         check_choice("tissue_model", tissue_model, TISSUE_MODELS)
-        self._tables = MarginalTables(events.altered.shape[0])
-        self._everyone = _group(events, np.arange(events.altered.shape[0]))
+        tumours = events.altered.shape[0]
+        betas = PRESENT, ABSENT, UNKNOWN
+        self._present, self._absent, self._unknown = (MarginalTable(tumours, b) for b in betas)
+        self._everyone = _group(events, np.arange(tumours))
         self._tissues = _split_tissues(events)
         self._any_direction, self._is_stratified = any_direction, tissue_model == "strata"
         weights = np.append(prior.other, (1 - prior.other) * _normalise(prior.weights))
@@ -148,7 +124,7 @@ class Scorer:
         parts = [_count(group, expressed) for group in self._tissues]
         keeps = self._find_allowed(total)
         population = self._mix(self._score_population, total, parts)
-        drivers, shares = _choose_drivers(_rule_out(population, keeps) + self._log_prior)
+        drivers, posteriors = _choose_drivers(_rule_out(population, keeps) + self._log_prior)
         total = _count_instead(self._everyone, expressed, total, drivers)
         pairs = zip(self._tissues, parts, strict=True)
         parts = [_count_instead(group, expressed, part, drivers) for group, part in pairs]
@@ -157,12 +133,12 @@ class Scorer:
             return self._score_specific(counts, drivers)
 
         likelihoods = self._mix(score_specific, total, parts)
-        return Scores(drivers, shares, _rule_out(likelihoods, keeps))
+        return Scores(drivers, posteriors, _rule_out(likelihoods, keeps))
 
     def _mix(
         self, score: Callable[[Counts], np.ndarray], total: Counts, parts: Sequence[Counts]
     ) -> np.ndarray:
-        """Score blind to tissues, or as the tissue model says.
+        """Score without tissues, or by the tissue model.
 
         The mixture is ln [ 1/2 e^L + 1/2 sum_c (n_c / N) e^(L in c + L outside c) ], the strata
         are the sum of L in each tissue.
@@ -180,33 +156,32 @@ class Scorer:
 
     def _score_population(self, counts: Counts) -> np.ndarray:
         """BB(n_h, k_hi; 2, 1) + BB(N - n_h, k_i - k_hi; 1, 2), and BB(N, k_i; 1, 1) for A0."""
-        tables = self._tables
-        found = tables.present(counts.carriers, counts.both)
-        found += tables.absent(counts.size - counts.carriers, counts.ones - counts.both)
-        return np.hstack([self._score_unknown(counts), found])
+        scores = self._present(counts.carriers, counts.both)
+        scores += self._absent(counts.size - counts.carriers, counts.ones - counts.both)
+        return np.hstack([self._score_unknown(counts), scores])
 
     def _score_specific(self, counts: Counts, drivers: np.ndarray) -> np.ndarray:
         """BB(n_h, k_hi; 2, 1) + BB(n01, k01; 2, 1) + BB(n00, k00; 1, 2); A0 as before.
 
-        Where A0 stands in for the SGA, its own Beta(1, 1) takes the place of Beta(2, 1).
+        Where A0 stands in for the SGA, Beta(1, 1) replaces Beta(2, 1).
         """
-        tables, n01, k01 = self._tables, counts.instead, counts.instead_ones
+        n01, k01 = counts.instead, counts.instead_ones
         if n01 is None or k01 is None:
-            raise AssertionError("counts beside the global driver are needed")
-        found = tables.present(counts.carriers, counts.both)
-        second = tables.present(n01, k01)
+            raise AssertionError("counts with the global driver are needed")
+        scores = self._present(counts.carriers, counts.both)
+        second = self._present(n01, k01)
         alone = drivers[:, 0] == 0
-        second[alone] = tables.unknown(n01[alone], k01[alone])
-        own = np.flatnonzero(~alone & (drivers[:, 1] == 0))
-        places = own, drivers[own, 0] - 1
-        second[places] = tables.unknown(n01[places], k01[places])
-        found += second
+        second[alone] = self._unknown(n01[alone], k01[alone])
+        degs = np.flatnonzero(~alone & (drivers[:, 1] == 0))
+        pairs = degs, drivers[degs, 0] - 1
+        second[pairs] = self._unknown(n01[pairs], k01[pairs])
+        scores += second
         n00 = counts.size - counts.carriers - n01
-        found += tables.absent(n00, counts.ones - counts.both - k01)
-        return np.hstack([self._score_unknown(counts), found])
+        scores += self._absent(n00, counts.ones - counts.both - k01)
+        return np.hstack([self._score_unknown(counts), scores])
 
     def _score_unknown(self, counts: Counts) -> np.ndarray:
-        return self._tables.unknown(np.array(counts.size), counts.ones)  # [deg, 1]
+        return self._unknown(np.array(counts.size), counts.ones)  # [deg, 1]
 
     def _find_allowed(self, counts: Counts) -> np.ndarray | None:
         """Which SGAs make a DEG more frequent, (2 + k_hi)/(3 + n_h) against those without it."""
@@ -225,10 +200,11 @@ def _group(events: Events, rows: np.ndarray) -> Group:
 def _split_tissues(events: Events) -> list[Group]:
     if events.tissues is None:
         return []
-    names, place = np.unique(np.array(events.tissues), return_inverse=True)
+    tissues = np.array(events.tissues)
+    names = np.unique(tissues)
     if len(names) == 1:
         return []
-    return [_group(events, np.flatnonzero(place == number)) for number in range(len(names))]
+    return [_group(events, np.flatnonzero(tissues == name)) for name in names]
 
 
 def _normalise(weights: np.ndarray) -> np.ndarray:
@@ -236,9 +212,9 @@ def _normalise(weights: np.ndarray) -> np.ndarray:
 
 
 def _count(group: Group, expressed: np.ndarray) -> Counts:
-    own = expressed[group.rows].astype(np.int32)  # [tumour, deg]
-    both = np.ascontiguousarray((group.altered @ own).T)  # [deg, sga]
-    return Counts(len(group.rows), group.carriers, own.sum(axis=0, dtype=np.int32)[:, None], both)
+    degs = expressed[group.rows].astype(np.int32)  # [tumour, deg]
+    both = np.ascontiguousarray((group.altered @ degs).T)  # [deg, sga]
+    return Counts(len(group.rows), group.carriers, degs.sum(axis=0, dtype=np.int32)[:, None], both)
 
 
 def _count_instead(
@@ -248,22 +224,22 @@ def _count_instead(
 
     For the global driver itself, the runner-up stands in.
     """
-    own = expressed[group.rows].astype(np.int32)  # [tumour, deg]
-    first, second = (_spread(group, drivers[:, place]) for place in (0, 1))  # [tumour, deg]
-    explained = first * own
+    degs = expressed[group.rows].astype(np.int32)  # [tumour, deg]
+    first, second = (_find_present(group, causes) for causes in drivers.T)  # [tumour, deg]
+    explained = first * degs
     products = group.altered @ np.hstack([first, explained])  # [sga, 2 deg]
-    degs = own.shape[1]
-    instead = first.sum(axis=0, dtype=np.int32)[:, None] - products[:, :degs].T  # [deg, sga]
-    ones = explained.sum(axis=0, dtype=np.int32)[:, None] - products[:, degs:].T
+    width = degs.shape[1]
+    instead = first.sum(axis=0, dtype=np.int32)[:, None] - products[:, :width].T  # [deg, sga]
+    ones = explained.sum(axis=0, dtype=np.int32)[:, None] - products[:, width:].T
     measured = np.flatnonzero(drivers[:, 0])
-    places = measured, drivers[measured, 0] - 1
-    left = (1 - first) * second
-    instead[places] = left.sum(axis=0)[measured]
-    ones[places] = (left * own).sum(axis=0)[measured]
+    pairs = measured, drivers[measured, 0] - 1
+    second_only = (1 - first) * second
+    instead[pairs] = second_only.sum(axis=0)[measured]
+    ones[pairs] = (second_only * degs).sum(axis=0)[measured]
     return Counts(counts.size, counts.carriers, counts.ones, counts.both, instead, ones)
 
 
-def _spread(group: Group, causes: np.ndarray) -> np.ndarray:
+def _find_present(group: Group, causes: np.ndarray) -> np.ndarray:
     """Which tumours have the cause of each DEG, [tumour, deg]; A0 is everywhere."""
     present = np.ones((len(group.rows), len(causes)), np.int32)
     measured = np.flatnonzero(causes)
@@ -273,7 +249,7 @@ def _spread(group: Group, causes: np.ndarray) -> np.ndarray:
 
 
 def _rule_out(scores: np.ndarray, keeps: np.ndarray | None) -> np.ndarray:
-    """Give the SGAs that are not kept a score that nothing comes of; A0 stays."""
+    """Rule out the SGAs that are not kept; A0 stays."""
     if keeps is not None:
         scores[:, 1:][~keeps] = RULED_OUT
     return scores
@@ -284,8 +260,8 @@ def _choose_drivers(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rows = np.arange(len(scores))
     total = logsumexp(scores, axis=1)
     first = scores.argmax(axis=1)
-    rest = scores.copy()
-    rest[rows, first] = -np.inf
-    second = rest.argmax(axis=1)
+    others = scores.copy()
+    others[rows, first] = -np.inf
+    second = others.argmax(axis=1)
     drivers = np.stack([first, second], axis=1)
     return drivers, np.exp(scores[rows[:, None], drivers] - total[:, None])
