@@ -14,6 +14,7 @@ from typing import Any
 from rinn.errors import InputError, suggest
 
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softplus")
+BUDGETS = ("default", "paper")
 LOSSES = ("auto", "bce", "mse", "poisson")
 DEVICES = ("auto", "cpu", "gpu")
 
@@ -298,7 +299,7 @@ class RunSettings(Settings):
     budget: str = setting(
         "default",
         "default (two cores, minutes) or paper (the paper's size, a GPU).",
-        choices=("default", "paper"),
+        choices=BUDGETS,
     )
     trials: int | None = setting(
         None,
