@@ -87,7 +87,7 @@ SEARCHED = ("matrix", "or")
 SEARCH_SEEDS = 5
 FRESH = 1000  # added to seeds of graphs, sizes and permutations: no other work draws from these
 PACKAGES = ("rinn", "jax", "jaxlib", "optax", "numpy", "networkx")
-COMPARED = ("graph_loss", "free_loss", "test_loss", "difference", "error", "carries")
+COMPARED = ("graph_loss", "free_loss", "test_loss", "difference", "error", "is_adequate")
 
 
 @dataclass(frozen=True)
@@ -893,8 +893,9 @@ def _find_precision(record: Record) -> float:
 def _find_carries(record: Record) -> float | None:
     """Whether the refitted graph predicts as well as the free networks, where it was compared."""
     for part in (record.get("comparison"), record.get("refit")):
-        if part and "carries" in part:
-            return float(part["carries"])
+        for name in ("is_adequate", "carries"):  # as records of earlier days have it
+            if part and name in part:
+                return float(part[name])
         if part and {"difference", "error"} <= part.keys():
             return float(part["difference"] <= part["error"])
     return None

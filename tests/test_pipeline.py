@@ -90,4 +90,4 @@ def test_recovery_of_the_whole_graph_on_noise_free_data():
     assert graph.latents.f1 == 1.0
     assert graph.edges.f1 >= 0.95
     assert graph.order_errors == 0
-    assert fit.comparison.carries
+    assert fit.comparison.is_adequate

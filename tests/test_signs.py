@@ -21,10 +21,9 @@ from rinn.graphs.files import load_graph
 from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import draw_weights
 from rinn.refit import refit
-from rinn.refit.activity import find_activity
 from rinn.refit.intervene import predict_do
 from rinn.refit.model import rescale, standardise
-from rinn.refit.samples import Range, RunModel
+from rinn.refit.samples import Range, RunModel, find_activity
 from rinn.refit.starts import fit_quadratics
 from rinn.report.figures.graph import graph_info
 from rinn.report.html.graph import list_edges

@@ -17,9 +17,9 @@ from rinn.config import MIN_NETWORKS, RunSettings
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.pipeline import conclude, fit_data, plan_run
+from rinn.refit.compare import Comparison, compare_regression
 from rinn.refit.intervene import predict_do
-from rinn.refit.plain import compare_regression
-from rinn.refit.refit import Comparison, refit_graph
+from rinn.refit.refit import refit_graph
 from rinn.report.html.page import write_page
 from rinn.runs.model import load_model
 from rinn.runs.read import load_run
@@ -249,7 +249,7 @@ def test_a_regression_is_what_the_graph_is_set_beside():
     loss = np.mean((problem.y[:, held].T - design[held] @ line) ** 2)
     assert beside.free_loss == pytest.approx(loss, rel=0.1)  # the other split is close
     assert beside.graph_loss == pytest.approx(beside.mean_loss, rel=0.02)
-    assert not beside.carries
+    assert not beside.is_adequate
     wide = make_problem(small_data(samples=80, inputs=30))
     names = [f"x{i}" for i in range(30)], ["y0", "y1", "y2"]
     beside = compare_regression(refit_graph(empty, wide, *names), wide)
@@ -259,8 +259,8 @@ def test_a_regression_is_what_the_graph_is_set_beside():
 
 def test_the_sentence_names_what_stands_beside_the_graph():
     found = Comparison(1.2, 1.0, 0.2, 0.01, "a regression on all inputs", 2.0, 2.0)
-    assert replace(found, error=0.11).carries
-    assert not replace(found, error=0.11, max_errors=1.0).carries
+    assert replace(found, error=0.11).is_adequate
+    assert not replace(found, error=0.11, max_errors=1.0).is_adequate
     assert found.sentence == (
         "The graph's network predicts held-out samples worse than a regression on all inputs "
         "(loss 1.2000 against 1.0000, difference 0.2000 ± 0.0100; with no input 2.0000): the graph "

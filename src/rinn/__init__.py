@@ -68,12 +68,12 @@ if TYPE_CHECKING:
     from rinn.nets.selection import select_nearest as select_nearest
     from rinn.pipeline import Fit as Fit
     from rinn.pipeline import fit_data as fit_data
-    from rinn.refit.activity import find_activity as find_activity
+    from rinn.refit.compare import compare_losses as compare_losses
     from rinn.refit.intervene import Prediction as Prediction
     from rinn.refit.intervene import predict_do as predict_do
-    from rinn.refit.refit import compare_losses as compare_losses
     from rinn.refit.refit import refit_graph as refit_graph
     from rinn.refit.samples import RunModel as RunModel
+    from rinn.refit.samples import find_activity as find_activity
     from rinn.runs.model import load_model as load_model
     from rinn.runs.read import load_effects as load_effects
     from rinn.runs.score import score_path as score_path
@@ -124,7 +124,7 @@ _HOMES = {
     "is_separated": "graphs.separation",
     "list_statements": "graphs.separation",
     "refit_graph": "refit.refit",
-    "compare_losses": "refit.refit",
+    "compare_losses": "refit.compare",
     "fit_data": "pipeline",
     "fit_run": "fit",
     "score_path": "runs.score",
@@ -134,7 +134,7 @@ _HOMES = {
     "load_prior": "structure.prior.sources",
     "load_model": "runs.model",
     "predict_do": "refit.intervene",
-    "find_activity": "refit.activity",
+    "find_activity": "refit.samples",
     "load_gmt": "data.genesets",
     "enrich_latents": "structure.enrichment",
     "load_effects": "runs.read",

@@ -26,8 +26,8 @@ from rinn.nets.predict import (
 )
 from rinn.nets.search import Saver, run_search
 from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
-from rinn.refit.plain import compare_regression
-from rinn.refit.refit import Comparison, Refit, compare_losses, predict_test, refit_graph
+from rinn.refit.compare import Comparison, compare_losses, compare_regression
+from rinn.refit.refit import Refit, predict_test, refit_graph
 from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph

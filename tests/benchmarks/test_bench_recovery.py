@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from rinn.graphs.basics import by_role, collapse, find_twins
-from rinn.refit.refit import Comparison
+from rinn.refit.compare import Comparison
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.graphs import paper_graph
 
@@ -291,7 +291,7 @@ def test_record_holds_what_was_found(fits, monkeypatch):
     assert record["found"] == record["truth"]
     assert record["refit"] == {"test_loss": 0.5}
     assert record["comparison"]["difference"] == 0.1
-    assert record["comparison"]["carries"] is False
+    assert record["comparison"]["is_adequate"] is False
     assert record["settings"]["budget"] == "default"
     assert record["versions"]["jax"]
     assert record["jobs"] == 2

@@ -164,7 +164,7 @@ def test_nothing_is_overwritten(cohort, tmp_path):
     with pytest.raises(InputError, match=r"made with other min_carriers \(5, now 4\)"):
         make(cohort, out, min_carriers=4)
     cohort["sequenced"].write_text("\n".join(TUMOURS[:57]))
-    with pytest.raises(InputError, match=r"made with other files \(sequenced\)"):
+    with pytest.raises(InputError, match=r"made with other sources \(sequenced\)"):
         make(cohort, out)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     other = tmp_path / "other"

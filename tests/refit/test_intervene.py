@@ -16,9 +16,9 @@ from scipy.special import expit
 
 from linear_run import EDGES, INPUTS, make_model, make_table, write_linear_run
 from rinn.errors import InputError
-from rinn.refit.activity import find_activity
 from rinn.refit.intervene import cut_edges, predict_do
 from rinn.refit.model import run_model
+from rinn.refit.samples import find_activity
 from rinn.runs.model import load_model
 from run_folders import make_comparison
 
@@ -281,7 +281,14 @@ def test_edges_are_those_of_the_graph(model):
 def test_a_run_without_latents(tmp_path):
     folder = write_linear_run(tmp_path / "run")
     content = json.loads((folder / "refit.json").read_text())
-    none = {"parents": [], "bias": 2.0, "weights": [], "curve": [], "hidden": [], "hidden_bias": []}
+    none = {
+        "parents": [],
+        "bias": 2.0,
+        "weights": [],
+        "output_weights": [],
+        "hidden": [],
+        "hidden_bias": [],
+    }
     content["models"] = [dict.fromkeys(("y0", "y1", "y2", "TP53_y"), none)] * 2
     (folder / "refit.json").write_text(json.dumps(content))
     model = load_model(folder)

@@ -19,9 +19,9 @@ from rinn.data.align import load_data
 from rinn.errors import InputError
 from rinn.nets.predict import predict_samples
 from rinn.pipeline import fit_data
-from rinn.refit.activity import find_activity
 from rinn.refit.intervene import predict_do
 from rinn.refit.model import run_changed, run_model
+from rinn.refit.samples import find_activity
 from rinn.runs.model import load_model
 
 SAMPLES = 300
@@ -116,9 +116,9 @@ def test_without_covariates(fitted):
     np.testing.assert_allclose(bare.change, whole.change, atol=1e-9)
     np.testing.assert_allclose(bare.free_change, whole.free_change, atol=1e-6)
     assert np.abs(bare.before - whole.before).max() > 0.1
-    said = next(words for words in bare.cautions if "before and after" in words)
+    said = next(words for words in bare.warnings if "before and after" in words)
     assert "'age' at its mean" in said
-    assert not any("before and after" in words for words in whole.cautions)
+    assert not any("before and after" in words for words in whole.warnings)
 
 
 def test_changes_of_probabilities_depend_on_the_tissue(fitted):

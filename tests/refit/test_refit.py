@@ -8,12 +8,13 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.refit import packing
+from rinn.refit.compare import compare_losses
 from rinn.refit.effects import measure_edges, measure_latents, orient
 from rinn.refit.fit import _train, run_levels
 from rinn.refit.model import GraphModel, NodeFunction, find_parents, rescale, run_model, standardise
 from rinn.refit.packing import lay_out, pack, unpack
-from rinn.refit.refit import Refit, compare_losses, refit_graph
-from rinn.refit.starts import add_curves, fit_quadratics
+from rinn.refit.refit import Refit, refit_graph
+from rinn.refit.starts import fit_quadratics, perturb
 from tiny_graphs import make_graph
 
 INPUTS, OUTPUTS = ("x0", "x1", "x2", "x3"), ("y0", "y1", "y2", "y3")
@@ -98,7 +99,7 @@ def test_a_missing_edge_is_reported(problem, found):
     poor = refit(graph_of(drop=[("x1", "h1")]), problem)
     compared = compare_losses(poor, found.test_losses)
     assert compared.difference > 5 * compared.error
-    assert not compared.carries
+    assert not compared.is_adequate
     assert "worse than the best free network" in compared.sentence
 
 
@@ -173,7 +174,7 @@ def test_a_graph_without_edges_predicts_the_mean(problem, outputs):
     for model, split in zip(found.models, problem.splits, strict=True):
         expected = problem.y[:, split.train].mean(axis=1)
         assert model.predict(problem.x)[:, 0] == pytest.approx(expected, abs=0.05)
-        assert not any(function.curve.any() for function in model.functions.values())
+        assert not any(function.output_weights.any() for function in model.functions.values())
 
 
 def test_odd_graphs_are_fitted_too(problem):
@@ -190,7 +191,7 @@ def test_odd_graphs_are_fitted_too(problem):
 def drawn_model(graph, problem):
     parents = find_parents(graph, INPUTS, OUTPUTS)
     guess = fit_quadratics(parents, problem.x, problem.y, INPUTS, OUTPUTS)
-    return parents, add_curves(np.random.default_rng(0), guess)
+    return parents, perturb(np.random.default_rng(0), guess)
 
 
 @pytest.mark.parametrize("room", [1, 4, 7])
@@ -310,7 +311,7 @@ def test_the_sentence_says_who_predicts_better(shift, words, carries):
     noise = rng.normal(size=50)
     theirs = ours.mean(axis=0) + 0.1 * (noise - noise.mean()) + shift
     compared = compare_losses(empty, theirs)
-    assert compared.carries is carries
+    assert compared.is_adequate is carries
     assert compared.sentence.startswith(f"The graph's network predicts held-out samples {words}")
     assert f"(loss {ours.mean():.4f} against {theirs.mean():.4f}, " in compared.sentence
     assert ("leaves out" in compared.sentence) is not carries

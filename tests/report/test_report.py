@@ -18,6 +18,7 @@ from rinn.graphs.basics import by_role, collapse
 from rinn.graphs.compare import score_graph
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.nets.predict import map_trained
+from rinn.refit.compare import Comparison
 from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
 from rinn.report.html.answer import answer_info
@@ -38,13 +39,13 @@ from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import net_info, payload_info
 from rinn.report.html.truth import compare_info
 from rinn.runs.check import check_file
-from rinn.runs.manifest import ComparisonSummary, PredictionSummary, Spread, read_record
+from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
 from rinn.runs.write import tabulate_activity
 from rinn.simulate.graphs import paper_graph
 from run_folders import make_comparison, make_scores
 
-COMPARED = read_record(ComparisonSummary, make_comparison(True))
+COMPARED = read_record(Comparison, make_comparison())
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"quoted\" 'twice' & <b>",

@@ -134,21 +134,22 @@ def test_from_gene_sets_to_the_report(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("carries", "covariates", "end"),
+    ("is_adequate", "covariates", "end"),
     [
         (True, None, "its network guesses each output's mean, and others do no better."),
         (False, None, "its network guesses each output's mean."),
         (True, COVARIATES, "each output by its covariates, and others do no better."),
     ],
 )
-def test_a_graph_without_edges(carries, covariates, end):
-    comparison = make_comparison(carries, "So it is.")
+def test_a_graph_without_edges(is_adequate, covariates, end):
+    comparison = make_comparison(is_adequate)
     manifest = Manifest.from_json(make_manifest(comparison=comparison, covariates=covariates))
+    said = manifest.comparison.sentence
     empty = nx.DiGraph()
     empty.add_node("x0", role="input")
-    assert describe_comparison(manifest, empty).startswith("So it is. The graph has no edge: ")
+    assert describe_comparison(manifest, empty).startswith(f"{said} The graph has no edge: ")
     assert describe_comparison(manifest, empty).endswith(end)
-    assert describe_comparison(manifest, nx.DiGraph([("a", "b")])) == "So it is."
+    assert describe_comparison(manifest, nx.DiGraph([("a", "b")])) == said
     assert describe_comparison(replace(manifest, comparison=None), empty) is None
 
 

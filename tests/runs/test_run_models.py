@@ -43,10 +43,10 @@ def test_ranges(run):
     assert ranges["A"].binary
     assert (ranges["A"].low, ranges["A"].mean, ranges["A"].high) == (0.0, 0.25, 1.0)
     assert not ranges["B"].binary
-    assert (ranges["B"].least, ranges["B"].low, ranges["B"].high) == (3.0, 8.0, 12.0)
-    assert ranges["L1"].least < ranges["L1"].low < ranges["L1"].high <= ranges["L1"].most
-    assert ranges["B"].holds(17.0)
-    assert not ranges["B"].holds(17.1)
+    assert (ranges["B"].min, ranges["B"].low, ranges["B"].high) == (3.0, 8.0, 12.0)
+    assert ranges["L1"].min < ranges["L1"].low < ranges["L1"].high <= ranges["L1"].max
+    assert ranges["B"].contains(17.0)
+    assert not ranges["B"].contains(17.1)
 
 
 def test_a_folder_of_an_earlier_release_has_no_ranges(tmp_path):
@@ -160,7 +160,7 @@ def test_activity_of_other_latents(run):
 
 def test_hidden_nodes_survive(tmp_path):
     """Shapes of a curved function with no, one and two parents."""
-    own = {"bias": 1.0, "curve": [0.5, 1.0], "hidden_bias": [0.1, -0.2]}
+    own = {"bias": 1.0, "output_weights": [0.5, 1.0], "hidden_bias": [0.1, -0.2]}
     for count in (0, 1, 2):
         parents = ["A", "B"][:count]
         plain = own | {"parents": parents, "weights": [1.0] * count}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rinn.data.text import parse_cell
 from rinn.errors import InputError, quote, suggest
-from rinn.refit.intervene import WORDS, Value
+from rinn.refit.intervene import LEVELS, Value
 from rinn.refit.samples import MAX_LISTED, RunModel
 
 
@@ -64,7 +64,7 @@ def _check_node(model: RunModel, name: str) -> None:
 
 
 def _read_value(name: str, text: str) -> Value:
-    if text.lower() in WORDS:
+    if text.lower() in LEVELS:
         return text.lower()
     value = parse_cell(text)
     if value is None or value != value:  # text, or a missing value

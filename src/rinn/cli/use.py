@@ -81,8 +81,7 @@ def activity(
     force: Force = False,
 ) -> None:
     """Write the activity of each latent in each sample of a table."""
-    from rinn.refit.activity import tabulate_samples
-    from rinn.refit.samples import take_samples
+    from rinn.refit.samples import tabulate_samples, take_samples
     from rinn.runs.model import load_model
 
     _check_target(out, force)
@@ -91,7 +90,7 @@ def activity(
     table = tabulate_samples(model, samples).round(4) + 0.0  # no -0.0
     table.insert(0, "sample", list(samples.names), allow_duplicates=True)
     _write(table, out)
-    _warn(samples.cautions)
+    _warn(samples.warnings)
     print_line(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
 
 
@@ -139,7 +138,7 @@ def whatif(
     result = answer(model, samples, inputs, latents, edges)
     if out is not None:
         _write(result.to_frame().reset_index(), out)
-    _warn(result.cautions)
+    _warn(result.warnings)
     _show_change(result, model.likelihood)
     if out is not None:
         print_line(f"wrote {out}")

@@ -14,16 +14,12 @@ from rinn.refit.model import GraphModel, Values, rescale, run_changed, run_model
 
 @dataclass(frozen=True)
 class LatentEffect:
-    """What a latent is worth, and what it does.
+    """What a latent does, and by how much the held-out loss rises without it.
 
-    Attributes:
-        latent: its name.
-        loss_without: by how much the loss of held-out samples rises when all its children see it
-            at its mean; nothing is trained again.
-        error: standard error of that over the held-out samples.
-        effects: how much each output that it reaches changes, by all paths, when the latent goes
-            from one standard deviation below its mean to one above: on the scale of `EdgeEffect`,
-            so that where an edge is the only path it is the whole effect.
+    `loss_without` is the rise when all its children see it at its mean, nothing is trained again,
+    and `error` its standard error over the held-out samples. `effects` say how much each output
+    that it reaches changes, by all paths, when the latent goes from one standard deviation below
+    its mean to one above.
     """
 
     latent: str
@@ -34,19 +30,13 @@ class LatentEffect:
 
 @dataclass(frozen=True)
 class EdgeEffect:
-    """What an edge is worth, and what it does.
+    """What an edge does, and by how much the held-out loss rises without it.
 
-    Attributes:
-        source: the parent.
-        target: the child.
-        loss_without: by how much the loss of held-out samples rises when the child sees the parent
-            at its mean; nothing is trained again.
-        error: standard error of that over the held-out samples.
-        effect: how much the child changes, on average over the samples, when the parent goes from
-            one standard deviation below its mean to one above, no further than its values go, or
-            from 0 to 1 where it is a 0/1 input. Latents are in units of their standard deviation,
-            outputs in the networks' units: logits, or standard deviations.
-        effect_spread: standard deviation of the effect between the models of the splits.
+    `loss_without` and `error` are as in `LatentEffect`, for the child alone. `effect` is how much
+    the child changes, on average over the samples, when the parent goes from one standard deviation
+    below its mean to one above, within its values, or from 0 to 1 where it is a 0/1 input. Latents
+    are in units of their standard deviation, outputs in the networks' units. `effect_spread` is the
+    standard deviation of the effect between the models of the splits.
     """
 
     source: str
@@ -60,18 +50,17 @@ class EdgeEffect:
 def find_losses(
     problem: Problem, split: int, rows: np.ndarray, predicted: Float[np.ndarray, "output sample"]
 ) -> Float[np.ndarray, " sample"]:
-    """The loss of each of some samples, a mean over the outputs."""
+    """The loss of each of these samples, a mean over the outputs."""
     y = problem.y[:, rows].astype(np.float64)
     each = problem.likelihood.measure(add_offset(problem, split, rows, predicted), y)
     return np.mean(each * weigh_observed(problem, rows), axis=0)
 
 
 def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, ...]:
-    """Turn the latents round: alike in all models, and so that they raise the outputs.
+    """Give the latents the same sign in all models, such that they raise the outputs.
 
-    A latent has no sign of its own. Those of later models are turned as in the first; then a
-    latent is turned in all of them if the sum of its effects (see `LatentEffect`) is below zero.
-    Nothing else decides on signs: whatever is said of a latent comes from these models.
+    Latents of later models get the sign of the first; then a latent is turned in all of them if the
+    sum of its effects is below zero. Nothing else decides on signs.
     """
     x = problem.x[:, problem.seen]
     first = run_model(models[0], x)
@@ -89,17 +78,18 @@ def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, 
 
 def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeEffect, ...]:
     """Measure every edge in the model of each split, on the validation samples of that split."""
-    edges = [(p, name) for name, own in models[0].functions.items() for p in own.parents]
+    functions = models[0].functions.items()
+    edges = [(parent, name) for name, function in functions for parent in function.parents]
     rises = _measure_rises(models, problem, [_cut_edge(*edge) for edge in edges])
     x = problem.x[:, problem.seen]
     runs = [run_model(model, x) for model in models]
-    found = []
+    results = []
     for (source, target), rise in zip(edges, rises, strict=True):
         pairs = zip(models, runs, strict=True)
         effects = [_find_effect(model, values, source, target) for model, values in pairs]
         spread = float(np.std(effects, ddof=1)) if len(effects) > 1 else 0.0
-        found.append(EdgeEffect(source, target, *rise, float(np.mean(effects)), spread))
-    return tuple(found)
+        results.append(EdgeEffect(source, target, *rise, float(np.mean(effects)), spread))
+    return tuple(results)
 
 
 def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[LatentEffect, ...]:
@@ -141,11 +131,11 @@ def _measure_rises(
     for s, (model, split) in enumerate(zip(models, problem.splits, strict=True)):
         values = run_model(model, problem.x[:, split.validation])
         trained = run_model(model, problem.x[:, split.train])
-        centres = {name: float(value.mean()) for name, value in trained.items()}
-        usual = _score_held(problem, s, _stack_outputs(model, values))
+        averages = {name: float(value.mean()) for name, value in trained.items()}
+        base = _score_held(problem, s, _stack_outputs(model, values))
         for c, change in enumerate(changes):
-            changed = run_changed(model, values, change(model, values, centres))
-            rise = _score_held(problem, s, _stack_outputs(model, changed)) - usual
+            changed = run_changed(model, values, change(model, values, averages))
+            rise = _score_held(problem, s, _stack_outputs(model, changed)) - base
             means[c, s], errors[c, s] = rise.mean(), find_error(rise)
     error = np.sqrt(np.sum(errors**2, axis=1)) / len(models)
     return list(zip(means.mean(axis=1).tolist(), error.tolist(), strict=True))
@@ -159,7 +149,7 @@ def _score_held(
 
 
 def find_error(values: Float[np.ndarray, " sample"]) -> float:
-    """Standard error of a mean; infinite where there is but one value."""
+    """Standard error of a mean; infinite for a single value."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
 
 
@@ -194,8 +184,8 @@ def _find_effects(
 
 def _find_ends(values: Float[np.ndarray, " sample"]) -> tuple[float, float]:
     """One standard deviation to either side of the mean, within the values; 0 and 1 if binary."""
-    least, most = float(values.min()), float(values.max())
+    low, high = float(values.min()), float(values.max())
     if np.isin(values, (0, 1)).all():
-        return least, most
-    mean, spread = float(values.mean()), float(values.std())
-    return max(least, mean - spread), min(most, mean + spread)
+        return low, high
+    mean, std = float(values.mean()), float(values.std())
+    return max(low, mean - std), min(high, mean + std)

@@ -16,14 +16,14 @@ from rinn.config import Stream
 from rinn.data.likelihoods import Units
 from rinn.data.problem import Problem, weigh_observed
 from rinn.nets.training import measure_losses
-from rinn.refit.model import BENDS, GraphModel, rescale, standardise
-from rinn.refit.packing import Sources, Weights, lay_out, pack, unpack
-from rinn.refit.starts import add_curves, fit_quadratics
+from rinn.refit.model import TANH_UNITS, GraphModel, rescale, standardise
+from rinn.refit.packing import PackedWeights, Sources, lay_out, pack, unpack
+from rinn.refit.starts import fit_quadratics, perturb
 
-# How strongly the curved part of each restart is drawn towards nothing; validation decides which
-# to keep. Of four simulated datasets the linear one wants much, which leaves nothing
-# but the straight part; logic and products want little or none.
-PULLS = (0.0, 0.3, 1.0, 10.0)
+# Weight decay of the hidden units in each restart; validation decides which to keep. Of four
+# simulated datasets the linear one needs much, which leaves nothing but the linear part; logic and
+# products need little or none.
+WEIGHT_DECAYS = (0.0, 0.3, 1.0, 10.0)
 STEPS = 1000  # four times as many barely lower the validation loss of noisy data
 STEPS_PER_CHECK = 25
 WARM_UP = 50
@@ -58,10 +58,10 @@ def refit_models(
     for s, split in enumerate(problem.splits):
         seen = x[:, split.train]
         guess = fit_quadratics(parents, seen, left[s][:, split.train], inputs, outputs)
-        for r in range(len(PULLS)):
+        for r in range(len(WEIGHT_DECAYS)):
             rng = np.random.default_rng([seed, Stream.REFIT_STARTS, s, r])
-            starts.append(standardise(add_curves(rng, guess), seen))
-    shape = len(problem.splits), len(PULLS)
+            starts.append(standardise(perturb(rng, guess), seen))
+    shape = len(problem.splits), len(WEIGHT_DECAYS)
     packed = [pack(layout, model) for model in starts]
     arrays = (
         jax.tree.map(lambda *parts: np.stack(parts).reshape(*shape, *parts[0].shape), *packed),
@@ -71,7 +71,7 @@ def refit_models(
         problem.y,
         _order_samples(problem, seed),
         _decay_rate(),
-        np.array(PULLS, np.float32),
+        np.array(WEIGHT_DECAYS, np.float32),
         np.stack([split.validation[:MAX_CHECKED] for split in problem.splits]),
         problem.likelihood.make_units(),
         offset,
@@ -98,7 +98,7 @@ def _find_cpu() -> jax.Device:
 def _code_inputs(
     x: Float[np.ndarray, "input sample"], inputs: Sequence[str]
 ) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
-    """Bring 0/1 inputs to -1 and 1, where the curves of a start can tell them apart."""
+    """Bring 0/1 inputs to -1 and 1, where the hidden units of a start can tell them apart."""
     coded, scales = x.copy(), {}
     for row, name in enumerate(inputs):
         if np.isin(x[row], (0, 1)).all():
@@ -127,14 +127,14 @@ def _decay_rate() -> Float[np.ndarray, " step"]:
 class _Progress(NamedTuple):
     """Every model in the middle of its training, and as it was when it validated best."""
 
-    weights: Weights
+    weights: PackedWeights
     memory: Any
     best: Float[Any, "split restart"]
-    best_weights: Weights
+    best_weights: PackedWeights
 
 
 class _Seen(NamedTuple):
-    """Some samples of each split; offset and weight where there are covariates or gaps."""
+    """Samples of each split; offset and weight where there are covariates or missing values."""
 
     x: Float[Any, "*split input sample"]
     y: Float[Any, "*split output sample"]
@@ -145,49 +145,49 @@ class _Seen(NamedTuple):
 @functools.partial(jax.jit, static_argnums=0)
 def _train(
     loss: str,
-    weights: Weights,
+    weights: PackedWeights,
     sources: tuple[Sources, ...],
     outputs: Int[Array, " output"],
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
     order: Int[Array, "step split use"],
     rates: Float[Array, " step"],
-    pulls: Float[Array, " restart"],
+    decays: Float[Array, " restart"],
     held: Int[Array, "split use"],
     units: Units,
     offset: Float[Array, "split output sample"] | None,
     weight: Float[Array, "output sample"] | None,
-) -> tuple[Weights, Float[Array, "split restart"]]:
+) -> tuple[PackedWeights, Float[Array, "split restart"]]:
     """Train every model of [split, restart] arrays; returns each at its best, and that loss."""
     adam = optax.scale_by_adam(b2=SQUARES)
 
-    def find_loss(weights: Weights, seen: _Seen) -> Array:
-        found = run_levels(weights, sources, outputs, seen.x)
-        found = found if seen.offset is None else found + seen.offset
-        losses = measure_losses(loss, found, seen.y, units)
+    def find_loss(weights: PackedWeights, seen: _Seen) -> Array:
+        raw = run_levels(weights, sources, outputs, seen.x)
+        raw = raw if seen.offset is None else raw + seen.offset
+        losses = measure_losses(loss, raw, seen.y, units)
         return jnp.mean(losses if seen.weight is None else losses * seen.weight)
 
     def step_one(
-        weights: Weights, memory: Any, pull: Array, seen: _Seen, rate: Array
-    ) -> tuple[Weights, Any]:
+        weights: PackedWeights, memory: Any, decay: Array, seen: _Seen, rate: Array
+    ) -> tuple[PackedWeights, Any]:
         slope = jax.grad(find_loss)(weights, seen)
         direction, memory = adam.update(slope, memory)
         moved = jax.tree.map(lambda w, d: w - rate * d, weights, direction)
-        return _pull_curves(moved, 1 - rate * pull), memory
+        return _decay_hidden(moved, 1 - rate * decay), memory
 
     over_restarts = jax.vmap(step_one, (0, 0, 0, None, None))
     step = jax.vmap(over_restarts, (0, 0, None, 0, None))
     check = jax.vmap(jax.vmap(find_loss, (0, None)))
 
     def see(rows: Array) -> _Seen:
-        known = None if weight is None else _take(weight, rows)
-        return _Seen(_take(x, rows), _take(y, rows), _take_each(offset, rows), known)
+        weights = None if weight is None else _take(weight, rows)
+        return _Seen(_take(x, rows), _take(y, rows), _take_each(offset, rows), weights)
 
     held_out = see(held)
 
-    def run_step(state: tuple[Weights, Any], now: tuple[Array, Array]) -> tuple[Any, None]:
+    def run_step(state: tuple[PackedWeights, Any], now: tuple[Array, Array]) -> tuple[Any, None]:
         rows, rate = now
-        return step(*state, pulls, see(rows), rate), None
+        return step(*state, decays, see(rows), rate), None
 
     def run_part(state: _Progress, part: tuple[Array, Array]) -> tuple[_Progress, None]:
         (weights, memory), _ = jax.lax.scan(run_step, (state.weights, state.memory), part)
@@ -209,7 +209,7 @@ def _train(
 
 
 def run_levels(
-    weights: Weights,
+    weights: PackedWeights,
     sources: tuple[Sources, ...],
     outputs: Int[Array, " output"],
     x: Float[Array, "input sample"],
@@ -220,9 +220,11 @@ def run_levels(
         parents = jnp.concatenate([x[read.inputs], latents[read.latents]], axis=1)
         rows = jnp.concatenate([level.hidden, level.weights[:, None]], axis=1)
         mixed = jnp.einsum("nhp,npb->nhb", rows, parents)  # [node, hidden + 1, sample]
-        mixed, straight = mixed[:, :-1] + level.hidden_bias[:, :, None], mixed[:, -1]
-        bent = jnp.concatenate([jnp.tanh(mixed[:, :BENDS]), mixed[:, BENDS:] ** 2], axis=1)
-        values = jnp.einsum("nh,nhb->nb", level.curve, bent) + straight + level.bias[:, None]
+        mixed, linear = mixed[:, :-1] + level.hidden_bias[:, :, None], mixed[:, -1]
+        parts = jnp.tanh(mixed[:, :TANH_UNITS]), mixed[:, TANH_UNITS:] ** 2
+        phi = jnp.concatenate(parts, axis=1)
+        values = jnp.einsum("nh,nhb->nb", level.output_weights, phi) + linear
+        values = values + level.bias[:, None]
         latents = jnp.concatenate([latents, values])
     return latents[outputs]
 
@@ -240,7 +242,8 @@ def _take_each(
     return None if values is None else jnp.take_along_axis(values, rows[:, None], axis=2)
 
 
-def _pull_curves(weights: Weights, share: Float[Array, ""]) -> Weights:
+def _decay_hidden(weights: PackedWeights, factor: Float[Array, ""]) -> PackedWeights:
     return tuple(
-        level._replace(curve=level.curve * share, hidden=level.hidden * share) for level in weights
+        level._replace(output_weights=level.output_weights * factor, hidden=level.hidden * factor)
+        for level in weights
     )

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.predict import predict_net
-from rinn.refit.model import GraphModel, NodeFunction, Values, run_changed, run_model
+from rinn.refit.model import GraphModel, Values, run_changed, run_model
 from rinn.refit.samples import (
     MAX_LISTED,
     CovariateSource,
@@ -25,7 +25,7 @@ from rinn.refit.samples import (
 
 Edge = tuple[str, str]
 
-WORDS = ("low", "mean", "high")
+LEVELS = ("low", "mean", "high")
 
 Value = float | str
 
@@ -49,7 +49,7 @@ class Prediction:
         free_spread: standard deviation of that over the networks.
         by_sample: the change in each sample, a mean over the models.
         samples: sample ids.
-        cautions: what makes the prediction less sure, in sentences.
+        warnings: what makes the prediction less sure, in sentences.
     """
 
     outputs: tuple[str, ...]
@@ -62,7 +62,7 @@ class Prediction:
     free_spread: Float[np.ndarray, " output"] | None
     by_sample: Float[np.ndarray, "sample output"]
     samples: tuple[str, ...]
-    cautions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each output: before, after, change, spread, size, and the free networks'."""
@@ -94,7 +94,7 @@ def predict_do(
         model: from `load_model`.
         x: the samples: a file, a DataFrame, or an array in the order of the run's inputs.
         inputs: values in the user's units, or "low", "mean" or "high" (see `Range`).
-        latents: values in standard deviations around the mean 0, or one of these words.
+        latents: values in standard deviations around the mean 0, or one of these levels.
         without: edges to cut, as (source, target).
         covariates: of the same samples, where the run has any: a file, or a table, matched by
             sample ids where both have them. Changes of outputs that are numbers do not depend on
@@ -113,10 +113,10 @@ def predict_do(
             something that the data hold.
     """
     samples = take_samples(model, x, covariates=covariates)
-    found = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))
-    for caution in found.cautions:
-        warnings.warn(caution, stacklevel=2)
-    return found
+    result = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))
+    for message in result.warnings:
+        warnings.warn(message, stacklevel=2)
+    return result
 
 
 def answer(
@@ -133,25 +133,25 @@ def answer(
             "one with --do NAME=VALUE or --without SOURCE:TARGET"
         )
     check_names(model, inputs, latents, without)
-    values, cautions = find_values(model, inputs, latents)
-    offset = _find_offset(model, samples, cautions)
+    values, messages = find_values(model, inputs, latents)
+    offset = _find_offset(model, samples, messages)
     moved = values | {name: _scale(model, name, values[name]) for name in inputs}
     held = {source for source, _ in without if source in model.inputs}
     means = {name: _scale(model, name, _find_mean(model, name)) for name in held}
-    pairs = [_run_both(own, samples.x, moved, without, means) for own in model.models]
+    pairs = [_run_both(each, samples.x, moved, without, means) for each in model.models]
     before, after = (
-        _to_units(model, offset + np.stack([own[side] for own in pairs])) for side in (0, 1)
+        _to_units(model, offset + np.stack([pair[side] for pair in pairs])) for side in (0, 1)
     )
     free = _ask_free(model, samples.x, offset, moved) if not latents and not without else None
     changes = after - before  # [model, output, sample]
     each = changes.mean(axis=2)
     sources = {source for source, _ in model.edges}
     if idle := [name for name in moved if name not in sources]:
-        cautions.append(
+        messages.append(
             f"{quote_some(idle)} has no edge in the graph: by the graph nothing changes"
         )
-    if model.carries is False:
-        cautions.append(
+    if model.is_adequate is False:
+        messages.append(
             "the graph's network predicts held-out samples worse than models that know no graph: "
             "the graph leaves out something, and so does this answer"
         )
@@ -166,12 +166,12 @@ def answer(
         free_spread=None if free is None else _find_spread(free),
         by_sample=changes.mean(axis=0).T,
         samples=samples.names,
-        cautions=(*samples.cautions, *cautions),
+        warnings=(*samples.warnings, *messages),
     )
 
 
 def _find_offset(
-    model: RunModel, samples: Samples, cautions: list[str]
+    model: RunModel, samples: Samples, messages: list[str]
 ) -> Float[np.ndarray, "split output sample"]:
     """What covariates add; where they were not given, that of the reference, if it may be."""
     if samples.offset is not None:
@@ -184,11 +184,11 @@ def _find_offset(
             f"{model.offsets.names}: how far a probability or a count moves depends on them; name "
             f"a table with these columns for the same samples"
         )
-    cautions.append(
-        f"before and after are those of {model.offsets.usual}, since no covariates were given; the "
-        f"change does not depend on them"
+    messages.append(
+        f"before and after are those of {model.offsets.reference}, since no covariates were given; "
+        f"the change does not depend on them"
     )
-    return model.offsets.repeat_usual(len(samples.names))
+    return model.offsets.repeat_reference(len(samples.names))
 
 
 def check_names(
@@ -197,13 +197,16 @@ def check_names(
     latents: Iterable[str],
     without: Iterable[Edge],
 ) -> None:
-    """Raise InputError with suggestions unless the graph has all of these."""
-    for word, names, known in (("input", inputs, model.inputs), ("latent", latents, model.latents)):
+    """Raise InputError with suggestions unless the graph has all of them."""
+    for role, names, choices in (
+        ("input", inputs, model.inputs),
+        ("latent", latents, model.latents),
+    ):
         for name in names:
-            if name not in known:
+            if name not in choices:
                 raise InputError(
-                    f"{word}s to set must be {word}s of the run, got {quote(name)}"
-                    f"{suggest(name, known, listed=len(known) <= MAX_LISTED)}"
+                    f"{role}s to set must be {role}s of the run, got {quote(name)}"
+                    f"{suggest(name, choices, listed=len(choices) <= MAX_LISTED)}"
                 )
     edges, ends = set(model.edges), set(model.outputs)
     for source, target in without:
@@ -223,19 +226,19 @@ def check_names(
 
 
 def _find_mean(model: RunModel, name: str) -> float:
-    known = model.ranges.get(name)
-    if known is None:
+    span = model.ranges.get(name)
+    if span is None:
         raise InputError(
             f"an edge from the input {quote(name)} cannot be cut: this run folder does not hold "
             f"the input's mean; make the run again"
         )
-    return known.mean
+    return span.mean
 
 
 def _scale(model: RunModel, name: str, value: float) -> float:
     """A value of an input in the networks' units."""
-    place = model.inputs.index(name)
-    return float((value - model.x_scale.mean[place]) / model.x_scale.std[place])
+    row = model.inputs.index(name)
+    return float((value - model.x_scale.mean[row]) / model.x_scale.std[row])
 
 
 def _run_both(
@@ -278,8 +281,8 @@ def _ask_free(
         other[model.inputs.index(name)] = value
     changes = []
     for net in model.nets:
-        own = 0.0 if model.offsets is None else offset[net.trial.split]
-        old, new = (_to_units(model, predict_net(net, values) + own) for values in (x, other))
+        shift = 0.0 if model.offsets is None else offset[net.trial.split]
+        old, new = (_to_units(model, predict_net(net, values) + shift) for values in (x, other))
         changes.append((new - old).mean(axis=1))
     return np.stack(changes).astype(np.float64)
 
@@ -291,26 +294,18 @@ def _find_spread(each: Float[np.ndarray, "model output"]) -> Float[np.ndarray, "
 def cut_edges(
     model: GraphModel, edges: Sequence[tuple[str, str]], means: Mapping[str, float]
 ) -> GraphModel:
-    """Take edges out of a model: their targets see their sources at a mean for good.
-
-    Example:
-        >>> none = np.zeros(0)
-        >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
-        >>> model = GraphModel(("x",), ("y",), {"y": double})
-        >>> cut_edges(model, [("x", "y")], {"x": 0.5}).predict(np.array([[1.0, 3.0]]))
-        array([[1., 1.]])
-    """
+    """Take edges out of a model: their targets see their sources at a mean."""
     functions = dict(model.functions)
     for source, target in edges:
-        own = functions[target]
-        place, mean = own.parents.index(source), means.get(source, 0.0)
-        functions[target] = NodeFunction(
-            parents=(*own.parents[:place], *own.parents[place + 1 :]),
-            bias=own.bias + float(own.weights[place]) * mean,
-            weights=np.delete(own.weights, place),
-            curve=own.curve,
-            hidden=np.delete(own.hidden, place, axis=1),
-            hidden_bias=own.hidden_bias + own.hidden[:, place] * mean,
+        old = functions[target]
+        i, mean = old.parents.index(source), means.get(source, 0.0)
+        functions[target] = replace(
+            old,
+            parents=(*old.parents[:i], *old.parents[i + 1 :]),
+            bias=old.bias + float(old.weights[i]) * mean,
+            weights=np.delete(old.weights, i),
+            hidden=np.delete(old.hidden, i, axis=1),
+            hidden_bias=old.hidden_bias + old.hidden[:, i] * mean,
         )
     return replace(model, functions=functions)
 
@@ -318,36 +313,36 @@ def cut_edges(
 def find_values(
     model: RunModel, inputs: Mapping[str, Value], latents: Mapping[str, Value]
 ) -> tuple[dict[str, float], list[str]]:
-    """Turn words into numbers, and say which values the data never had."""
-    values, cautions = {}, []
+    """Turn low, mean and high into numbers, and say which values the data never had."""
+    values, messages = {}, []
     for name, wanted in {**inputs, **latents}.items():
-        known = model.ranges.get(name)
-        value = values[name] = _read_value(name, wanted, known)
-        if known is None:
+        span = model.ranges.get(name)
+        value = values[name] = _read_value(name, wanted, span)
+        if span is None:
             continue
-        if not known.holds(value):
-            cautions.append(
+        if not span.contains(value):
+            messages.append(
                 f"{quote(name)} = {value:g} lies outside the run's data, where it goes from "
-                f"{known.least:.4g} to {known.most:.4g}: the networks only guess there"
+                f"{span.min:.4g} to {span.max:.4g}: the networks only guess there"
             )
-        elif known.binary and value not in (0, 1):
-            cautions.append(f"{quote(name)} = {value:g}, but in the run's data it is 0 or 1 only")
-    return values, cautions
+        elif span.binary and value not in (0, 1):
+            messages.append(f"{quote(name)} = {value:g}, but in the run's data it is 0 or 1 only")
+    return values, messages
 
 
-def _read_value(name: str, wanted: Value, known: Range | None) -> float:
+def _read_value(name: str, wanted: Value, span: Range | None) -> float:
     if isinstance(wanted, str):
-        if wanted not in WORDS:
+        if wanted not in LEVELS:
             raise InputError(
                 f"the value of {quote(name)} must be a number, or low, mean or high, got "
                 f"{quote(wanted)}"
             )
-        if known is None:
+        if span is None:
             raise InputError(
                 f"the value of {quote(name)} must be a number, got {wanted!r}: this run folder "
                 f"does not hold its range; make the run again, or give a number"
             )
-        return {"low": known.low, "mean": known.mean, "high": known.high}[wanted]
+        return {"low": span.low, "mean": span.mean, "high": span.high}[wanted]
     value = float(wanted)
     if not np.isfinite(value):
         raise InputError(f"the value of {quote(name)} must be finite, got {value}")

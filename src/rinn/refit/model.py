@@ -1,7 +1,7 @@
 """A network with exactly the edges of a graph: one small function for each latent and output.
 
-Plain numpy: these are the parameters that a user reads and exports. `rinn.refit.fit`
-packs many such models into one compiled program.
+In numpy: these are the parameters that a user reads and exports. `rinn.refit.fit` packs many such
+models into one compiled program.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from rinn.errors import InputError
 from rinn.graphs.basics import by_role, check_graph, latents_in_order
 
 HIDDEN = 8
-BENDS = 6  # hidden nodes with tanh, enough for an exclusive or of three parents
+TANH_UNITS = 6  # of the hidden units, enough for an exclusive or of three parents
 FORMULA = (
-    "value = bias + weights . v + curve . phi(hidden v + hidden_bias), where v are the parents' "
-    f"values and phi is tanh for the first {BENDS} hidden nodes and the square for the others"
+    "value = bias + weights . v + output_weights . phi(hidden v + hidden_bias), where v are the "
+    f"parents' values and phi is tanh for the first {TANH_UNITS} hidden units and the square for "
+    "the others"
 )
 
 Values = dict[str, np.ndarray]
@@ -32,36 +33,29 @@ Scales = Mapping[str, tuple[float, float]]
 class NodeFunction:
     """The value of one node given its parents v: b + w.v + c.phi(A v + a).
 
-    phi is tanh for the first `BENDS` hidden nodes, which are good at steps and logic, and the
-    square for the others, which are good at products.
-
-    Attributes:
-        parents: names, in the order of w and of A's columns.
-        bias: b.
-        weights: w, the straight part.
-        curve: c.
-        hidden: A.
-        hidden_bias: a.
+    phi is tanh for the first `TANH_UNITS` hidden units, which are good at steps and logic, and the
+    square for the others, which are good at products. The fields are the parents (in the order of w
+    and of A's columns), b, w, c, A and a.
     """
 
     parents: tuple[str, ...]
     bias: float
     weights: Float[np.ndarray, " parent"]
-    curve: Float[np.ndarray, " hidden"]
+    output_weights: Float[np.ndarray, " hidden"]
     hidden: Float[np.ndarray, "hidden parent"]
     hidden_bias: Float[np.ndarray, " hidden"]
 
     def __call__(self, values: Float[np.ndarray, "parent sample"]) -> Float[np.ndarray, " sample"]:
-        """Compute the node's value for every sample."""
+        """The node's value in every sample."""
         mixed = self.hidden @ values + self.hidden_bias[:, None]  # [hidden, sample]
-        bent = np.concatenate([np.tanh(mixed[:BENDS]), mixed[BENDS:] ** 2])
-        return self.bias + self.weights @ values + self.curve @ bent
+        phi = np.concatenate([np.tanh(mixed[:TANH_UNITS]), mixed[TANH_UNITS:] ** 2])
+        return self.bias + self.weights @ values + self.output_weights @ phi
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain lists."""
-        arrays = ("weights", "curve", "hidden", "hidden_bias")
-        found = {name: getattr(self, name).tolist() for name in arrays}
-        return {"parents": list(self.parents), "bias": self.bias} | found
+        arrays = ("weights", "output_weights", "hidden", "hidden_bias")
+        values = {name: getattr(self, name).tolist() for name in arrays}
+        return {"parents": list(self.parents), "bias": self.bias} | values
 
 
 @dataclass(frozen=True)
@@ -78,8 +72,8 @@ class GraphModel:
     @property
     def latents(self) -> tuple[str, ...]:
         """The latents from causes to effects."""
-        known = set(self.outputs)
-        return tuple(name for name in self.functions if name not in known)
+        outputs = set(self.outputs)
+        return tuple(name for name in self.functions if name not in outputs)
 
     def predict(self, x: Float[np.ndarray, "input sample"]) -> Float[np.ndarray, "output sample"]:
         """Compute the outputs in the networks' units."""
@@ -116,8 +110,8 @@ def find_parents(
     between: nx.DiGraph = nx.DiGraph()
     between.add_nodes_from(outputs)
     between.add_edges_from((a, b) for a, b in graph.edges if a in between)
-    place = {name: column for column, name in enumerate(outputs)}
-    ordered = list(nx.lexicographical_topological_sort(between, key=place.__getitem__))
+    index = {name: column for column, name in enumerate(outputs)}
+    ordered = list(nx.lexicographical_topological_sort(between, key=index.__getitem__))
     sources = (*inputs, *latents, *ordered)
     return {
         node: tuple(name for name in sources if graph.has_edge(name, node))
@@ -126,22 +120,26 @@ def find_parents(
 
 
 def run_model(model: GraphModel, x: Float[np.ndarray, "input sample"]) -> Values:
-    """Compute the value of every node for every sample.
-
-    Example:
-        >>> none = np.zeros(0)
-        >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
-        >>> run_model(GraphModel(("x",), ("y",), {"y": double}), np.array([[1.0, 3.0]]))["y"]
-        array([2., 6.])
-    """
+    """Compute the value of every node for every sample."""
     values: Values = dict(zip(model.inputs, np.asarray(x, np.float64), strict=True))
     for name, function in model.functions.items():
         values[name] = function(stack_parents(function.parents, values, x.shape[1]))
     return values
 
 
+def find_latents(
+    models: Sequence[GraphModel], x: Float[np.ndarray, "input sample"]
+) -> Float[np.ndarray, "sample latent"]:
+    """The value of each latent in each sample, a mean over the models."""
+    runs = [run_model(model, x) for model in models]
+    values = np.zeros((x.shape[1], len(models[0].latents)))
+    for column, name in enumerate(models[0].latents):
+        values[:, column] = np.mean([run[name] for run in runs], axis=0)
+    return values
+
+
 def run_changed(model: GraphModel, values: Values, changed: Values) -> Values:
-    """Compute what every node would be, had some nodes other values."""
+    """Compute what every node would be if these nodes had other values."""
     new, dirty = values | changed, set(changed)
     for name, function in model.functions.items():
         if name not in changed and not dirty.isdisjoint(function.parents):
@@ -153,12 +151,12 @@ def run_changed(model: GraphModel, values: Values, changed: Values) -> Values:
 def stack_parents(
     parents: tuple[str, ...], values: Values, samples: int
 ) -> Float[np.ndarray, "parent sample"]:
-    """The values of some nodes, in this order."""
+    """The values of nodes, in this order."""
     return np.stack([values[name] for name in parents]) if parents else np.zeros((0, samples))
 
 
 def rescale(model: GraphModel, scales: Scales) -> GraphModel:
-    """State the same model in other units: value = centre + spread * new value.
+    """State the same model in other units: value = mean + std * new value.
 
     Example:
         >>> none = np.zeros(0)
@@ -169,31 +167,28 @@ def rescale(model: GraphModel, scales: Scales) -> GraphModel:
     """
     functions = {}
     for name, function in model.functions.items():
-        theirs = [scales.get(parent, (0.0, 1.0)) for parent in function.parents]
-        centre, spread = np.array(theirs).reshape(-1, 2).T  # [parent] each
-        bias = function.bias + float(function.weights @ centre)
-        own_centre, own_spread = scales.get(name, (0.0, 1.0))
+        of_parents = [scales.get(parent, (0.0, 1.0)) for parent in function.parents]
+        mean, std = np.array(of_parents).reshape(-1, 2).T  # [parent] each
+        bias = function.bias + float(function.weights @ mean)
+        own_mean, own_std = scales.get(name, (0.0, 1.0))
         functions[name] = replace(
             function,
-            bias=(bias - own_centre) / own_spread,
-            weights=function.weights * spread / own_spread,
-            curve=function.curve / own_spread,
-            hidden=function.hidden * spread,
-            hidden_bias=function.hidden_bias + function.hidden @ centre,
+            bias=(bias - own_mean) / own_std,
+            weights=function.weights * std / own_std,
+            output_weights=function.output_weights / own_std,
+            hidden=function.hidden * std,
+            hidden_bias=function.hidden_bias + function.hidden @ mean,
         )
     return replace(model, functions=functions)
 
 
 def standardise(model: GraphModel, x: Float[np.ndarray, "input sample"]) -> GraphModel:
-    """Bring every latent to mean 0 and standard deviation 1 over these samples.
-
-    A latent that does not vary is left with a spread of its own.
-    """
+    """Bring every latent that varies to mean 0 and standard deviation 1 over these samples."""
     values = run_model(model, x)
     return rescale(model, {name: find_scale(values[name]) for name in model.latents})
 
 
 def find_scale(values: Float[np.ndarray, " sample"]) -> tuple[float, float]:
     """Mean and standard deviation; 1 for what does not vary."""
-    spread = float(values.std())
-    return float(values.mean()), spread if spread > 1e-9 else 1.0
+    std = float(values.std())
+    return float(values.mean()), std if std > 1e-9 else 1.0

@@ -20,34 +20,34 @@ ROOM = 4  # latents of a level are padded to a multiple of this
 
 
 class Sources(NamedTuple):
-    """Where the nodes of one level read; the last input and latent 0 are empty room.
+    """Indices of the parents of one level's nodes; the last input and latent 0 are padding.
 
     Outputs that act on others are among the latents here.
     """
 
     inputs: Int[Any, "node slot"]
-    latents: Int[Any, "node place"]
+    latents: Int[Any, "node latent_slot"]
 
 
 class LevelWeights(NamedTuple):
-    """The parameters of one level, as in `NodeFunction`; a parent is a slot, then a place."""
+    """The parameters of one level, as in `NodeFunction`; parents are inputs, then latents."""
 
     bias: Float[Any, " node"]
     weights: Float[Any, "node parent"]
-    curve: Float[Any, "node hidden"]
+    output_weights: Float[Any, "node hidden"]
     hidden: Float[Any, "node hidden parent"]
     hidden_bias: Float[Any, "node hidden"]
 
 
-Weights = tuple[LevelWeights, ...]
+PackedWeights = tuple[LevelWeights, ...]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which node is where: the nodes of each level, and where they read.
+    """The nodes of each level, and the indices of their parents.
 
-    Outputs that act on no other are the last level; `outputs` are the places of all of them among
-    the values of all levels, the empty room first.
+    Outputs that act on no other are the last level; `outputs` are the indices of all of them among
+    the values of all levels, the padding first.
     """
 
     levels: tuple[tuple[str, ...], ...]
@@ -58,13 +58,7 @@ class Layout:
 def lay_out(
     parents: Mapping[str, tuple[str, ...]], inputs: Sequence[str], outputs: Sequence[str]
 ) -> Layout:
-    """Put all nodes into levels, below all their parents, and pad what each node reads.
-
-    Example:
-        >>> layout = lay_out({"h": ("x",), "y": ("h",)}, ["x"], ["y"])
-        >>> layout.levels, layout.sources[1].latents.tolist()
-        ((('h',), ('y',)), [[1]])
-    """
+    """Put all nodes into levels, below all their parents, and pad the lists of parents."""
     depth: dict[str, int] = {}
     causes = {parent for own in parents.values() for parent in own}
     ends = [name for name in outputs if name not in causes]
@@ -75,34 +69,35 @@ def lay_out(
     count = 1 + max(depth.values(), default=-1)
     levels = [tuple(name for name in depth if depth[name] == level) for level in range(count)]
     columns = {name: row for row, name in enumerate(inputs)}
-    places: dict[str, int] = {}
-    found, used = [], 1
+    rows: dict[str, int] = {}
+    sources, used = [], 1
     for names in levels:
         room = ROOM * -(-len(names) // ROOM)
-        found.append(_find_sources([parents[name] for name in names], room, columns, places))
-        places |= {name: used + row for row, name in enumerate(names)}
+        sources.append(_find_sources([parents[name] for name in names], room, columns, rows))
+        rows |= {name: used + row for row, name in enumerate(names)}
         used += room
-    last = _find_sources([parents[name] for name in ends], len(ends), columns, places)
-    places |= {name: used + row for row, name in enumerate(ends)}
-    at = np.array([places[name] for name in outputs], np.int32)
-    return Layout((*levels, tuple(ends)), (*found, last), at)
+    last = _find_sources([parents[name] for name in ends], len(ends), columns, rows)
+    rows |= {name: used + row for row, name in enumerate(ends)}
+    indices = np.array([rows[name] for name in outputs], np.int32)
+    return Layout((*levels, tuple(ends)), (*sources, last), indices)
 
 
 def _find_sources(
-    parents: Sequence[tuple[str, ...]], room: int, columns: dict[str, int], places: dict[str, int]
+    parents: Sequence[tuple[str, ...]], room: int, columns: dict[str, int], rows: dict[str, int]
 ) -> Sources:
-    def pad(known: dict[str, int], nothing: int) -> np.ndarray:
-        read = [[known[name] for name in names if name in known] for names in parents]
-        most = max((len(row) for row in read), default=0)
-        slots = 1 << (most - 1).bit_length() if most else 0
-        rows = [row + [nothing] * (slots - len(row)) for row in read]
-        rows += [[nothing] * slots] * (room - len(rows))
-        return np.array(rows, np.int32).reshape(room, slots)
+    def pad(indices: dict[str, int], empty: int) -> np.ndarray:
+        read = [[indices[name] for name in names if name in indices] for names in parents]
+        longest = max((len(row) for row in read), default=0)
+        slots = 1 << (longest - 1).bit_length() if longest else 0
+        padded = np.full((room, slots), empty, np.int32)
+        for row, values in enumerate(read):
+            padded[row, : len(values)] = values
+        return padded
 
-    return Sources(pad(columns, len(columns)), pad(places, 0))
+    return Sources(pad(columns, len(columns)), pad(rows, 0))
 
 
-def pack(layout: Layout, model: GraphModel) -> Weights:
+def pack(layout: Layout, model: GraphModel) -> PackedWeights:
     """Write the parameters of a model into padded arrays; padding is zero."""
     packed = []
     for names, sources in zip(layout.levels, layout.sources, strict=True):
@@ -113,7 +108,7 @@ def pack(layout: Layout, model: GraphModel) -> Weights:
             at = _find_slots(function.parents, model.inputs, slots)
             level.bias[row] = function.bias
             level.weights[row, at] = function.weights
-            level.curve[row] = function.curve
+            level.output_weights[row] = function.output_weights
             level.hidden[row][:, at] = function.hidden
             level.hidden_bias[row] = function.hidden_bias
         packed.append(level)
@@ -122,7 +117,7 @@ def pack(layout: Layout, model: GraphModel) -> Weights:
 
 def unpack(
     layout: Layout,
-    weights: Weights,
+    weights: PackedWeights,
     parents: Mapping[str, tuple[str, ...]],
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -137,7 +132,7 @@ def unpack(
                 parents=parents[name],
                 bias=float(level.bias[row]),
                 weights=level.weights[row, at],
-                curve=level.curve[row],
+                output_weights=level.output_weights[row],
                 hidden=level.hidden[row][:, at],
                 hidden_bias=level.hidden_bias[row],
             )
@@ -151,7 +146,6 @@ def _empty_level(nodes: int, parents: int) -> LevelWeights:
 
 
 def _find_slots(parents: tuple[str, ...], inputs: Sequence[str], slots: int) -> list[int]:
-    """Where a node's parents are among its level's slots: inputs first, then latents."""
-    known = set(inputs)
-    read = sum(name in known for name in parents)
-    return [*range(read), *range(slots, slots + len(parents) - read)]
+    """The slots of a node's parents in its level: inputs first, then latents."""
+    count = len(set(inputs) & set(parents))
+    return [*range(count), *range(slots, slots + len(parents) - count)]

@@ -1,8 +1,9 @@
-"""A run's model, and samples brought into the order and units of its networks."""
+"""A run's model, samples in the order and units of its networks, and the latents' activity."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from rinn.data.scaling import Standardizer
 from rinn.data.tables import Table, load_table, make_table
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.groups import TrainedNet
-from rinn.refit.model import GraphModel
+from rinn.refit.model import GraphModel, find_latents
 
 CovariateSource = str | os.PathLike[str] | pd.DataFrame | pd.Series | np.ndarray
 
@@ -34,11 +35,9 @@ Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
 
 @dataclass(frozen=True)
 class Offsets:
-    """How covariates act on the outputs of a run, beside its graph.
+    """How covariates act on the outputs of a run, apart from its graph.
 
-    Attributes:
-        codings: how each covariate becomes numbers.
-        coefficients: of these numbers, the intercept first, in the networks' units.
+    `coefficients` are those of the coded covariates, the intercept first, in the networks' units.
     """
 
     codings: tuple[Coding, ...]
@@ -55,28 +54,25 @@ class Offsets:
             array([[[1.5]]])
         """
         z = encode_covariates(table, self.codings)
-        found = self.coefficients[:, :1] + z @ self.coefficients[:, 1:]  # [split, sample, output]
-        return np.swapaxes(found, 1, 2)
+        offset = self.coefficients[:, :1] + z @ self.coefficients[:, 1:]  # [split, sample, output]
+        return np.swapaxes(offset, 1, 2)
 
-    def repeat_usual(self, samples: int) -> Float[np.ndarray, "split output sample"]:
+    def repeat_reference(self, samples: int) -> Float[np.ndarray, "split output sample"]:
         """The offset of samples with the reference levels and the mean of all numbers."""
         return np.repeat(self.coefficients[:, 0, :, None], samples, axis=2)
 
     @property
     def names(self) -> str:
-        """The covariates, in words."""
+        """The names of the covariates."""
         return quote_some([coding.name for coding in self.codings])
 
     @property
-    def usual(self) -> str:
-        """The reference levels and the mean of numbers, in words."""
-        words = [
-            f"{quote(own.name)} {quote(own.levels[0])}"
-            if own.levels
-            else f"{quote(own.name)} at its mean"
-            for own in self.codings
-        ]
-        return " and ".join(words)
+    def reference(self) -> str:
+        """The reference levels, and the means of numbers."""
+        return " and ".join(
+            f"{quote(coding.name)} {quote(coding.levels[0]) if coding.levels else 'at its mean'}"
+            for coding in self.codings
+        )
 
 
 def read_offsets(values: Mapping[str, Any] | None, splits: int, outputs: int) -> Offsets | None:
@@ -131,26 +127,26 @@ def take_covariates(
 class Range:
     """The values of an input or latent in the run's own table, in the user's units.
 
-    `low` and `high` are one standard deviation to either side of the mean, no further than the
-    values go; 0 and 1 for an input that is nothing else (`binary`).
+    `low` and `high` are one standard deviation to either side of the mean, within the values; 0 and
+    1 for an input that is nothing else (`binary`).
     """
 
-    least: float
-    most: float
+    min: float
+    max: float
     mean: float
     low: float
     high: float
     binary: bool = False
 
-    def holds(self, value: float) -> bool:
+    def contains(self, value: float) -> bool:
         """Whether the data had values as small and as large as this one."""
-        slack = 1e-6 * (self.most - self.least)
-        return self.least - slack <= value <= self.most + slack
+        slack = 1e-6 * (self.max - self.min)
+        return self.min - slack <= value <= self.max + slack
 
 
 @dataclass(frozen=True)
 class RunModel:
-    """A graph that can be asked: its own networks, and the free ones that it was read from.
+    """The graph of a run as a model: its own networks, and the free ones that it was read from.
 
     Attributes:
         inputs: names, in the order of the networks.
@@ -161,8 +157,8 @@ class RunModel:
         nets: the kept free networks; empty where the run kept none.
         x_scale: from the user's units to the networks', for the inputs.
         ranges: of inputs and latents; those that the folder says nothing of are missing.
-        carries: whether the graph's network predicts as well as others; None if unknown.
-        offsets: how covariates act on the outputs beside the graph; None where there are none.
+        is_adequate: whether the graph's network predicts as well as others; None if unknown.
+        offsets: how covariates act on the outputs apart from the graph; None where there are none.
     """
 
     inputs: tuple[str, ...]
@@ -172,7 +168,7 @@ class RunModel:
     nets: tuple[TrainedNet, ...]
     x_scale: Standardizer
     ranges: Mapping[str, Range]
-    carries: bool | None = None
+    is_adequate: bool | None = None
     offsets: Offsets | None = None
 
     @property
@@ -189,26 +185,21 @@ class RunModel:
     def edges(self) -> tuple[tuple[str, str], ...]:
         """All edges of the graph, by their ends."""
         functions = self.models[0].functions.items()
-        return tuple((parent, name) for name, own in functions for parent in own.parents)
+        return tuple((parent, name) for name, function in functions for parent in function.parents)
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples as a run's networks take them.
+    """Samples in the units of a run's networks; `names` are ids, or row numbers from 1.
 
-    Attributes:
-        x: in the networks' units.
-        names: sample ids, or row numbers from 1 where the table has none.
-        offset: what covariates add to the outputs in the networks' units; None where the run has
-            none.
-        cautions: sentences about values beyond those of the run's own table, and columns that it
-            does not know.
+    `offset` is what covariates add to the outputs, None where the run has none. `warnings` are
+    about values outside those of the run's own table, and columns that it does not know.
     """
 
     x: Float[np.ndarray, "input sample"]
     names: tuple[str, ...]
     offset: Float[np.ndarray, "split output sample"] | None = None
-    cautions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def take_samples(
@@ -219,22 +210,21 @@ def take_samples(
 ) -> Samples:
     """Find the run's inputs in a table, by their names, and bring them into its units.
 
-    An input that the run calls `TP53_x`, because both of its tables had a TP53, is found as TP53
-    too. Columns that the run does not know are left out.
+    An input that the run calls `TP53_x`, because both tables had a TP53, is found as TP53 too.
     """
-    found = _read(model, table)
-    columns = {name: place for place, name in enumerate(found.columns)}
-    places = [columns.get(name, columns.get(_shorten(model, name), -1)) for name in model.inputs]
-    missing = [name for name, place in zip(model.inputs, places, strict=True) if place < 0]
+    given = _read(model, table)
+    indices = {name: column for column, name in enumerate(given.columns)}
+    columns = [indices.get(name, indices.get(_shorten(model, name), -1)) for name in model.inputs]
+    missing = [name for name, column in zip(model.inputs, columns, strict=True) if column < 0]
     if missing:
         raise InputError(
             f"X must have a column for each of the run's {len(model.inputs)} inputs, but lacks "
-            f"{quote_some(missing)}{suggest(missing[0], found.columns, listed=False)}"
+            f"{quote_some(missing)}{suggest(missing[0], given.columns, listed=False)}"
         )
-    names = found.samples or tuple(str(row) for row in range(1, len(found.values) + 1))
+    names = given.samples or tuple(str(row) for row in range(1, len(given.values) + 1))
     rows = _find_rows(names, chosen)
-    values = found.values[np.ix_(rows, places)]  # noqa: PD011
-    cautions = _check_columns(found, places) + _check_values(model, values)
+    values = given.values[np.ix_(rows, columns)]  # noqa: PD011
+    messages = _check_columns(given, columns) + _check_values(model, values)
     x = np.ascontiguousarray(model.x_scale.apply(values).T)
     offset = None
     if covariates is not None:
@@ -243,18 +233,18 @@ def take_samples(
                 "--covariates must come with a run that has covariates, but RUN was fitted without "
                 "any; leave it out, or fit with them"
             )
-        own = take_covariates(covariates, found.samples, len(found.values), rows)
-        offset = model.offsets.find(own)
-    return Samples(x, tuple(names[row] for row in rows), offset, tuple(cautions))
+        matched = take_covariates(covariates, given.samples, len(given.values), rows)
+        offset = model.offsets.find(matched)
+    return Samples(x, tuple(names[row] for row in rows), offset, tuple(messages))
 
 
 def _read(model: RunModel, table: Source) -> Table:
     if isinstance(table, str | os.PathLike):
         return load_table(table, "X")
-    found = make_table(table, "X")
-    if isinstance(table, np.ndarray) and len(found.columns) == len(model.inputs):
-        return Table(found.values, model.inputs)
-    return found
+    given = make_table(table, "X")
+    if isinstance(table, np.ndarray) and len(given.columns) == len(model.inputs):
+        return Table(given.values, model.inputs)
+    return given
 
 
 def _shorten(model: RunModel, name: str) -> str:
@@ -264,35 +254,67 @@ def _shorten(model: RunModel, name: str) -> str:
 
 
 def _find_rows(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
-    place = {name: row for row, name in enumerate(names)}
+    rows = {name: row for row, name in enumerate(names)}
     for name in chosen:
-        if name not in place:
+        if name not in rows:
             nearest = suggest(name, names, listed=len(names) <= MAX_LISTED)
             raise InputError(f"sample must be in X, got {quote(name)}{nearest}")
-    return [place[name] for name in dict.fromkeys(chosen)] or list(range(len(names)))
+    return [rows[name] for name in dict.fromkeys(chosen)] or list(range(len(names)))
 
 
-def _check_columns(table: Table, places: Sequence[int]) -> list[str]:
-    known = set(places)
-    others = [name for place, name in enumerate(table.columns) if place not in known]
+def _check_columns(table: Table, used: Sequence[int]) -> list[str]:
+    others = [name for column, name in enumerate(table.columns) if column not in set(used)]
     if not others:
         return []
     return [f"X has columns that the run does not know, left out: {quote_some(others)}"]
 
 
 def _check_values(model: RunModel, values: Float[np.ndarray, "sample input"]) -> list[str]:
-    """Say which inputs have values that the run never saw: there its networks only guess."""
-    beyond = []
+    """Say which inputs have values outside the run's data: there its networks extrapolate."""
+    outside = []
     for name, column in zip(model.inputs, values.T, strict=True):
-        known = model.ranges.get(name)
-        if known is None:
+        span = model.ranges.get(name)
+        if span is None:
             continue
-        inside = known.holds(float(column.min())) and known.holds(float(column.max()))
-        if not inside or (known.binary and not np.isin(column, (0, 1)).all()):
-            beyond.append(name)
-    if not beyond:
+        inside = span.contains(float(column.min())) and span.contains(float(column.max()))
+        if not inside or (span.binary and not np.isin(column, (0, 1)).all()):
+            outside.append(name)
+    if not outside:
         return []
     return [
         f"X has values that the run's own table did not have, where its networks only guess: in "
-        f"{quote_some(beyond)}"
+        f"{quote_some(outside)}"
     ]
+
+
+def find_activity(model: RunModel, x: Source) -> pd.DataFrame:
+    """Compute the activity of each latent in each sample.
+
+    It is the value that the graph's own network gives the latent, a mean over the models of the
+    splits: mean 0 and standard deviation 1 over the run's own samples, turned so that it raises
+    the outputs. For these samples it is what activity.csv holds.
+
+    Args:
+        model: from `load_model`.
+        x: the inputs: a file, a DataFrame, or an array in the order of the run's inputs.
+
+    Returns:
+        One row for each sample, one column for each latent.
+
+    Raises:
+        InputError: the table cannot be read, or lacks an input.
+
+    Warns:
+        UserWarning: X has columns or values that the run did not see.
+    """
+    samples = take_samples(model, x)
+    for message in samples.warnings:
+        warnings.warn(message, stacklevel=2)
+    return tabulate_samples(model, samples)
+
+
+def tabulate_samples(model: RunModel, samples: Samples) -> pd.DataFrame:
+    """The activity of each latent in samples that are already in the run's units."""
+    values = find_latents(model.models, samples.x)
+    index = pd.Index(samples.names, name="sample")
+    return pd.DataFrame(values, index=index, columns=list(model.latents))

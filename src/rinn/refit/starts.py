@@ -1,4 +1,4 @@
-"""Where the models of a graph start: what regressions suggest, and faint random curves."""
+"""Starting values of a graph's models: regressions, and small random hidden units."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.refit.model import (
-    BENDS,
     HIDDEN,
+    TANH_UNITS,
     GraphModel,
     NodeFunction,
     Values,
@@ -20,7 +20,7 @@ from rinn.refit.model import (
 
 FEATURE_SIZE = 1.5
 BIAS_SIZE = 0.7
-CURVE_SIZE = 0.3
+OUTPUT_SIZE = 0.3
 JITTER = 0.2
 RIDGE = 0.01  # of the variance
 MAX_CROSSED = 8  # parents whose products of two are looked at
@@ -33,61 +33,54 @@ def fit_quadratics(
     inputs: Sequence[str],
     outputs: Sequence[str],
 ) -> GraphModel:
-    """Fit each node by a regression on its parents and their products: a first guess.
+    """Fit each node by a regression on its parents and their products.
 
-    A latent is guessed as the first principal component of what a regression on the inputs above
-    it says of the outputs below it. From a random guess instead, training often finds a code that
-    only the latent's own children can read, such as one cause raising it and another, which does
-    the same, lowering it; and it may miss a product or an exclusive or.
-
-    Example:
-        >>> x = np.array([[0.0, 1.0, 2.0]])
-        >>> model = fit_quadratics({"h": ("x",), "y": ("h",)}, x, 3 * x, ["x"], ["y"])
-        >>> model.predict(x).round(1)
-        array([[0., 3., 6.]])
+    A latent starts as the first principal component of a regression of its descendant outputs on
+    its ancestor inputs. From a random start, training often finds a code that only the latent's own
+    children can read, and it may miss a product or an exclusive or.
     """
     rows = {name: row for row, name in enumerate(inputs)}
-    places = {name: row for row, name in enumerate(outputs)}
-    above, below = _find_above(parents, rows), _find_below(parents, places)
+    columns = {name: row for row, name in enumerate(outputs)}
+    above, below = _find_above(parents, rows), _find_below(parents, columns)
     values: Values = dict(zip(inputs, np.asarray(x, np.float64), strict=True))
     functions: dict[str, NodeFunction] = {}
     for name, own in parents.items():
         v = stack_parents(own, values, x.shape[1])
-        if name in places:
-            functions[name] = _fit_function(own, v, y[places[name]].astype(np.float64))
+        if name in columns:
+            functions[name] = _fit_function(own, v, y[columns[name]].astype(np.float64))
         else:
             guess = _guess_latent(values, [inputs[row] for row in above[name]], y[below[name]])
             fitted = _fit_function(own, v, guess)
-            centre, spread = find_scale(fitted(v))
+            mean, std = find_scale(fitted(v))
             functions[name] = replace(
                 fitted,
-                bias=(fitted.bias - centre) / spread,
-                weights=fitted.weights / spread,
-                curve=fitted.curve / spread,
+                bias=(fitted.bias - mean) / std,
+                weights=fitted.weights / std,
+                output_weights=fitted.output_weights / std,
             )
         values[name] = functions[name](v)
     return GraphModel(tuple(inputs), tuple(outputs), functions)
 
 
-def add_curves(rng: np.random.Generator, model: GraphModel) -> GraphModel:
-    """Jitter the functions of a model and add faint random curves."""
+def perturb(rng: np.random.Generator, model: GraphModel) -> GraphModel:
+    """Jitter the functions of a model, and add small random tanh units."""
 
     def draw(function: NodeFunction) -> NodeFunction:
         if not function.parents:
-            return function  # a constant needs no curve, and training gives it none
+            return function  # a constant needs no hidden unit, and training gives it none
         count = len(function.parents)
-        share = 1 / np.sqrt(count)
+        scale = 1 / np.sqrt(count)
         noise = rng.standard_normal((HIDDEN, count + 2))
-        hidden = np.full((HIDDEN, 1), JITTER * share)
-        hidden[:BENDS] = FEATURE_SIZE * share
-        curve = np.zeros(HIDDEN)
-        curve[:BENDS] = CURVE_SIZE / np.sqrt(BENDS) * noise[:BENDS, -1]
+        hidden = np.full((HIDDEN, 1), JITTER * scale)
+        hidden[:TANH_UNITS] = FEATURE_SIZE * scale
+        output = np.zeros(HIDDEN)
+        output[:TANH_UNITS] = OUTPUT_SIZE / np.sqrt(TANH_UNITS) * noise[:TANH_UNITS, -1]
         bias = np.zeros(HIDDEN)
-        bias[:BENDS] = BIAS_SIZE * noise[:BENDS, -2]
+        bias[:TANH_UNITS] = BIAS_SIZE * noise[:TANH_UNITS, -2]
         return replace(
             function,
-            weights=function.weights + JITTER * share * rng.standard_normal(count),
-            curve=function.curve + curve,
+            weights=function.weights + JITTER * scale * rng.standard_normal(count),
+            output_weights=function.output_weights + output,
             hidden=function.hidden + hidden * noise[:, :count],
             hidden_bias=function.hidden_bias + bias,
         )
@@ -99,22 +92,22 @@ def _find_above(
     parents: Mapping[str, tuple[str, ...]], rows: dict[str, int]
 ) -> dict[str, list[int]]:
     """The inputs that each node descends from."""
-    found: dict[str, set[int]] = {name: {row} for name, row in rows.items()}
+    above: dict[str, set[int]] = {name: {row} for name, row in rows.items()}
     for name, own in parents.items():
-        found[name] = set().union(*(found[parent] for parent in own))
-    return {name: sorted(found[name]) for name in parents}
+        above[name] = set().union(*(above[parent] for parent in own))
+    return {name: sorted(above[name]) for name in parents}
 
 
 def _find_below(
-    parents: Mapping[str, tuple[str, ...]], places: dict[str, int]
+    parents: Mapping[str, tuple[str, ...]], columns: dict[str, int]
 ) -> dict[str, list[int]]:
     """The outputs that each node reaches."""
-    found: dict[str, set[int]] = {name: set() for name in parents}
+    below: dict[str, set[int]] = {name: set() for name in parents}
     for name, own in reversed(list(parents.items())):
-        reached = found[name] | ({places[name]} if name in places else set())
+        reached = below[name] | ({columns[name]} if name in columns else set())
         for parent in own:
-            found.setdefault(parent, set()).update(reached)
-    return {name: sorted(found[name]) for name in parents}
+            below.setdefault(parent, set()).update(reached)
+    return {name: sorted(below[name]) for name in parents}
 
 
 def _guess_latent(
@@ -134,21 +127,21 @@ def _fit_function(
     v: Float[np.ndarray, "parent sample"],
     target: Float[np.ndarray, " sample"],
 ) -> NodeFunction:
-    """A straight part, and the products of parents as a difference of squares."""
-    count, squares = len(parents), HIDDEN - BENDS
+    """A linear part, and the products of parents as a difference of squares."""
+    count, squares = len(parents), HIDDEN - TANH_UNITS
     slopes = _regress(_cross(v), target[None])[0]
-    hidden, curve = np.zeros((HIDDEN, count)), np.zeros(HIDDEN)
+    hidden, output = np.zeros((HIDDEN, count)), np.zeros(HIDDEN)
     if count:
-        curve[BENDS:] = np.where(np.arange(squares) % 2, -1.0, 1.0)
+        output[TANH_UNITS:] = np.where(np.arange(squares) % 2, -1.0, 1.0)
     if len(slopes) > count:
         form = np.zeros((count, count))
         form[np.triu_indices(count, 1)] = slopes[count:]
         sizes, directions = np.linalg.eigh((form + form.T) / 2)
         largest = np.argsort(-np.abs(sizes))[:squares]  # [square]
-        at = BENDS + np.arange(len(largest))
+        at = TANH_UNITS + np.arange(len(largest))
         hidden[at] = np.sqrt(np.abs(sizes[largest]))[:, None] * directions[:, largest].T
-        curve[at] = np.sign(sizes[largest])
-    fitted = NodeFunction(parents, 0.0, slopes[:count], curve, hidden, np.zeros(HIDDEN))
+        output[at] = np.sign(sizes[largest])
+    fitted = NodeFunction(parents, 0.0, slopes[:count], output, hidden, np.zeros(HIDDEN))
     return replace(fitted, bias=float(np.mean(target - fitted(v))))
 
 

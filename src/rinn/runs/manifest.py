@@ -16,6 +16,7 @@ from rinn.config import RunSettings
 from rinn.data.records import Dropped
 from rinn.errors import InputError
 from rinn.files import read_file
+from rinn.refit.compare import Comparison
 from rinn.structure.prior.influence import Contradiction
 
 MANIFEST = "manifest.json"
@@ -113,21 +114,6 @@ class CovariateSummary:
 
 
 @dataclass(frozen=True)
-class ComparisonSummary:
-    """The graph's network compared with other models; see `rinn.refit.refit.Comparison`."""
-
-    graph_loss: float
-    free_loss: float
-    difference: float
-    error: float
-    other: str
-    mean_loss: float | None
-    max_errors: float
-    carries: bool
-    sentence: str
-
-
-@dataclass(frozen=True)
 class NullSummary:
     """How much of the graph is chance."""
 
@@ -219,7 +205,7 @@ class Manifest:
     covariates: CovariateSummary | None = None
     effects: EffectsSummary | None = None
     fit: FitSummary | None = None
-    comparison: ComparisonSummary | None = None
+    comparison: Comparison | None = None
     warnings: tuple[str, ...] | None = None
     networks: NetworkSummary | None = None
     test: PredictionSummary | None = None
@@ -236,6 +222,8 @@ class Manifest:
         values = _drop_empty(dataclasses.asdict(self))
         values["settings"] = self.settings.to_json()
         values["tables"] = _drop_empty(values["tables"])
+        if self.comparison:
+            values["comparison"] = self.comparison.to_json()
         return values
 
     @classmethod

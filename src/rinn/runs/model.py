@@ -59,7 +59,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         ),
         x_scale=x_scale,
         ranges=ranges | _measure_latents(contents.folder / ACTIVITY, models[0].latents),
-        carries=None if comparison is None else comparison.carries,
+        is_adequate=None if comparison is None else comparison.is_adequate,
         offsets=offsets,
     )
 
@@ -89,7 +89,7 @@ def read_model(
     """Make a model of what `GraphModel.to_json` wrote; ValueError or KeyError if it is none.
 
     Example:
-        >>> none = {"curve": [], "hidden": [], "hidden_bias": []}
+        >>> none = {"output_weights": [], "hidden": [], "hidden_bias": []}
         >>> double = {"parents": ["x"], "bias": 1.0, "weights": [2.0]} | none
         >>> read_model({"y": double}, ["x"], ["y"]).predict(np.array([[3.0]]))
         array([[7.]])
@@ -106,10 +106,10 @@ def read_model(
 
 
 def _read_function(values: Mapping[str, Any]) -> NodeFunction:
-    parents, units = tuple(values["parents"]), len(values["curve"])
+    parents, units = tuple(values["parents"]), len(values["output_weights"])
     shapes = {
         "weights": (len(parents),),
-        "curve": (units,),
+        "output_weights": (units,),
         "hidden": (units, len(parents)),
         "hidden_bias": (units,),
     }
@@ -146,14 +146,12 @@ def _find_ranges(
 ) -> dict[str, Range]:
     ranges = {}
     columns = zip(inputs, scales.x_min, scales.x_max, scales.x_mean, strict=True)
-    for i, (name, least, most, mean) in enumerate(columns):
+    for i, (name, min_, max_, mean) in enumerate(columns):
         # Only columns of zeros and ones are left as they are.
-        binary = (least, most, scale.mean[i], scale.std[i]) == (0, 1, 0, 1)
-        spread = float(scale.std[i])
-        low, high = (
-            (least, most) if binary else (max(mean - spread, least), min(mean + spread, most))
-        )
-        ranges[name] = Range(least, most, mean, low, high, binary)
+        binary = (min_, max_, scale.mean[i], scale.std[i]) == (0, 1, 0, 1)
+        std = float(scale.std[i])
+        ends = (min_, max_) if binary else (max(mean - std, min_), min(mean + std, max_))
+        ranges[name] = Range(min_, max_, mean, *ends, binary)
     return ranges
 
 
@@ -166,7 +164,7 @@ def _measure_latents(path: Path, latents: Sequence[str]) -> dict[str, Range]:
         raise reject_file(path)
     ranges = {}
     for name, values in zip(table.columns, table.values.T, strict=True):
-        least, most = float(values.min()), float(values.max())
-        mean, spread = float(values.mean()), float(values.std())
-        ranges[name] = Range(least, most, mean, max(least, mean - spread), min(most, mean + spread))
+        min_, max_ = float(values.min()), float(values.max())
+        mean, std = float(values.mean()), float(values.std())
+        ranges[name] = Range(min_, max_, mean, max(min_, mean - std), min(max_, mean + std))
     return ranges

@@ -26,7 +26,7 @@ def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:
     if graph.number_of_edges():
         return comparison.sentence
     guess = "each output by its covariates" if manifest.covariates else "each output's mean"
-    others = ", and others do no better" if comparison.carries else ""
+    others = ", and others do no better" if comparison.is_adequate else ""
     return f"{comparison.sentence} The graph has no edge: its network guesses {guess}{others}."
 
 

@@ -19,7 +19,7 @@ from rinn.config import RunSettings
 from rinn.data.align import fingerprint
 from rinn.data.kinds import describe_outputs
 from rinn.data.likelihoods import MIXED
-from rinn.data.problem import MANY_INPUTS
+from rinn.data.problem import MANY_INPUTS, SAMPLES_PER_INPUT
 from rinn.data.records import Data
 from rinn.data.warnings import find_warnings
 from rinn.graphs.basics import collapse
@@ -32,7 +32,6 @@ from rinn.runs.checkpoint import WEIGHTS, save_kept
 from rinn.runs.covariates import COVARIATES, summarise_covariates, tabulate_covariates
 from rinn.runs.folder import FORMAT, OutputFolder, find_versions
 from rinn.runs.manifest import (
-    ComparisonSummary,
     DeviceSummary,
     EffectsSummary,
     FitSummary,
@@ -44,7 +43,6 @@ from rinn.runs.manifest import (
     Tables,
     read_record,
 )
-from rinn.structure.constants import SAMPLES_PER_INPUT
 from rinn.structure.effects import CORRECTED, NETWORK, Effects
 from rinn.structure.prior.influence import MAX_LISTED
 from rinn.structure.prior.resolve import Resolved
@@ -283,7 +281,7 @@ def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
     if fit.refit and fit.comparison:
         run.write_json("refit.json", fit.refit.to_json())
         run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))
-        changes["comparison"] = ComparisonSummary(**fit.comparison.to_json())
+        changes["comparison"] = fit.comparison
     return replace(manifest, **changes)
 
 

@@ -7,6 +7,7 @@ reported figure (`make_dataset` with seeds 100 to 107 and 91000 to 91105, and gr
 """
 
 from rinn.data.problem import MANY_INPUTS as MANY_INPUTS
+from rinn.data.problem import SAMPLES_PER_INPUT as SAMPLES_PER_INPUT
 
 # Score (score.py). The penalty of an edge is log(samples) + log(inputs x outputs), the extended BIC
 # (Chen and Chen 2008): nothing is tuned.
@@ -87,7 +88,6 @@ INPUT_LEVEL = 0.05  # of the same test for each input of a latent, once one pass
 MIN_FREE = 10  # samples beyond the regressors: with fewer an output is left out; not tuned
 # Ratio of robust to usual standard errors: few carriers make it look smaller than it is. Not tuned.
 MIN_ERROR_RATIO = 0.9
-SAMPLES_PER_INPUT = 3  # with fewer samples, effects are marginal: no input is held fixed
 # Standard errors of clear effects, in the median, from which a regression needs no networks: on
 # development graphs networks help with 500 and 1000 samples and do harm with 5000.
 STRONG = 8.0

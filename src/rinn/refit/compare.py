@@ -1,0 +1,136 @@
+"""How well a graph's network predicts, compared with free networks or a regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from rinn.data.adjustment import fit_adjustment
+from rinn.data.problem import SAMPLES_PER_INPUT, Problem, is_large, weigh_observed
+from rinn.errors import InputError
+from rinn.refit.effects import find_error
+from rinn.refit.refit import Refit
+
+NEGLIGIBLE = 1e-3  # of the outputs' variance, or of a bit or so
+# Standard errors: of linear data a regression has the right form, while a graph's network with all
+# its hidden units fits some noise, and is a little worse without leaving anything out.
+MAX_ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A graph's network compared with free ones, or a regression, on the same test samples.
+
+    `difference` is the graph's mean loss less the other's, `error` its standard error, paired over
+    the samples. `other` names what the graph is compared with, `mean_loss` is that of each output's
+    mean, where that is a third, and `max_errors` are the standard errors by which the graph's
+    network may be worse.
+    """
+
+    graph_loss: float
+    free_loss: float
+    difference: float
+    error: float
+    other: str = "the best free network"
+    mean_loss: float | None = None
+    max_errors: float = 1.0
+
+    @property
+    def is_adequate(self) -> bool:
+        """Whether the graph's network is at most `max_errors` standard errors worse.
+
+        A difference below a thousandth never counts: on data without noise the error is tiny.
+        """
+        return self.difference <= max(self.max_errors * self.error, NEGLIGIBLE)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers, the verdict and the sentence."""
+        return dict(vars(self)) | {"is_adequate": self.is_adequate, "sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        """The result as a sentence."""
+        numbers = (
+            f"(loss {self.graph_loss:.4f} against {self.free_loss:.4f}, "
+            f"difference {self.difference:.4f} ± {self.error:.4f}"
+        )
+        numbers += ")" if self.mean_loss is None else f"; with no input {self.mean_loss:.4f})"
+        how = "worse than" if not self.is_adequate else "as well as"
+        how = "better than" if self.difference < -max(self.error, NEGLIGIBLE) else how
+        why = "" if self.is_adequate else ": the graph leaves out something that the data hold"
+        return f"The graph's network predicts held-out samples {how} {self.other} {numbers}{why}."
+
+
+def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comparison:
+    """Compare the graph's network with free ones that predicted the same test samples.
+
+    Args:
+        refit: from `refit_graph`.
+        free: the loss of each test sample, in the same order and units; of several networks the
+            mean is taken, as it is over the graph's models.
+
+    Returns:
+        The difference of the mean losses, its standard error, and a sentence.
+
+    Raises:
+        InputError: the number of samples differs.
+
+    Example:
+        >>> refit = Refit("mse", (), (), np.array([[1.0, 2.0, 3.0]]), (), (), np.zeros((9, 0)))
+        >>> result = compare_losses(refit, np.array([1.0, 1.9, 2.5]))
+        >>> round(result.difference, 6), result.is_adequate
+        (0.2, False)
+    """
+    samples = refit.test_losses.shape[1]
+    theirs = np.asarray(free, np.float64).reshape(-1, np.shape(free)[-1]).mean(axis=0)  # [sample]
+    if len(theirs) != samples:
+        raise InputError(
+            f"free must hold one loss for each of the {samples} test samples, got {len(theirs)}"
+        )
+    ours = refit.test_losses.mean(axis=0)  # [sample]
+    difference = ours - theirs
+    return Comparison(
+        graph_loss=float(ours.mean()),
+        free_loss=float(theirs.mean()),
+        difference=float(difference.mean()),
+        error=find_error(difference),
+    )
+
+
+def compare_regression(refit: Refit, problem: Problem) -> Comparison:
+    """Compare a graph's network with a regression of each output on all inputs.
+
+    The regression is linear, logistic or log-linear, as the output is a number, 0 or 1, or a count.
+    With many inputs, or fewer than three samples for each, the graph is compared with each output's
+    mean alone. Covariates take part in all of them.
+    """
+    samples = problem.x.shape[1]
+    covariates = np.zeros((samples, 0))
+    if problem.adjustment is not None:
+        covariates = problem.adjustment.design.T
+    mean = _score_regression(problem, covariates)
+    guess = "covariates alone" if covariates.size else "each output's mean"
+    if is_large(problem) or len(problem.splits[0].train) < SAMPLES_PER_INPUT * len(problem.x):
+        return replace(compare_losses(refit, mean), other=guess, max_errors=MAX_ERRORS)
+    losses = _score_regression(problem, np.hstack([covariates, problem.x.T]))
+    return replace(
+        compare_losses(refit, losses),
+        other="a regression on all inputs",
+        mean_loss=float(mean.mean()),
+        max_errors=MAX_ERRORS,
+    )
+
+
+def _score_regression(
+    problem: Problem, columns: Float[np.ndarray, "sample column"]
+) -> Float[np.ndarray, "split sample"]:
+    """The loss of each test sample by a regression on these columns in each split."""
+    trains = [split.train for split in problem.splits]
+    fitted = fit_adjustment(columns, problem.y, problem.likelihood, trains, problem.observed)
+    y = problem.y[:, problem.test].astype(np.float64)
+    raw = fitted.offset[:, :, problem.test].astype(np.float64)  # [split, output, sample]
+    each = np.stack([problem.likelihood.measure(values, y) for values in raw])
+    return np.asarray((each * weigh_observed(problem, problem.test)).mean(axis=1))
