@@ -22,6 +22,7 @@ from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.graph import plot_graph
 from rinn.report.html.graph import draw_graph
 from rinn.report.index import draw_thumbnail
+from rinn.report.info import comparison_info, graph_info
 from rinn.runs.check import check_file
 from rinn.runs.model import load_model
 from rinn.structure.prior.sources import load_prior
@@ -111,7 +112,8 @@ def test_figures_draw_them_as_bows_beside_their_column():
     truth = make_truth()
     part = nx.DiGraph(truth)
     part.remove_edge("u0", "u3")
-    for figure in (plot_graph(truth), plot_comparison(part, truth)):
+    pair = comparison_info(part, truth)
+    for figure in (plot_graph(graph_info(truth)), plot_comparison(pair)):
         curves = [patch.get_path().vertices for patch in figure.axes[0].patches]
         bows = [points for points in curves if len(points) == 7]
         assert len(bows) == 3

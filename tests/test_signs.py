@@ -25,9 +25,8 @@ from rinn.refit.intervene import predict_do
 from rinn.refit.model import rescale, standardise
 from rinn.refit.samples import Range, RunModel, find_activity
 from rinn.refit.starts import fit_quadratics
-from rinn.report.figures.graph import graph_info
-from rinn.report.html.graph import list_edges
 from rinn.report.html.payload import payload_info
+from rinn.report.info import graph_info
 from rinn.runs.model import load_model
 from rinn.runs.read import load_run
 from rinn.runs.write import tabulate_activity
@@ -275,10 +274,8 @@ def test_covariates_do_in_a_what_if_what_their_table_says(run):
 
 def test_figures_and_the_report_colour_edges_alike(run, graph):
     signs = {(e.source, e.target): e.sign for e in graph_info(graph).edges}
-    kinds = {(e.source, e.target): e.kind for e in list_edges(graph)}
     for edge, weight in nx.get_edge_attributes(graph, "weight").items():
         assert signs[edge] == np.sign(weight)
-        assert kinds[edge] == {1: "plus", -1: "minus"}[np.sign(weight)]
 
 
 def test_the_card_shows_edges_and_effects_alike(run, graph):

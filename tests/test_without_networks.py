@@ -20,7 +20,7 @@ from rinn.pipeline import conclude, fit_data, plan_run
 from rinn.refit.compare import Comparison, compare_regression
 from rinn.refit.intervene import predict_do
 from rinn.refit.refit import refit_graph
-from rinn.report.html.page import write_page
+from rinn.report.html.page import render_page
 from rinn.runs.model import load_model
 from rinn.runs.read import load_run
 from rinn.structure.null import fit_null
@@ -161,7 +161,7 @@ def test_nothing_is_trained_on_permuted_outputs_where_effects_are_clear():
 
 
 def test_the_report_says_so_and_has_no_section_of_networks(run):
-    page = write_page(load_run(run))
+    page = render_page(load_run(run))
     for words in ("Which networks were kept", "Which graph was chosen", "the kept networks"):
         assert words not in page
     assert "No network was trained, because its effects are clear" in page

@@ -17,14 +17,15 @@ from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.nets.predict import map_trained
 from rinn.paper.figure import load_comparison, plot_reproduction
-from rinn.report.figures.architecture import plot_architecture
+from rinn.report.figures.architecture import architecture_info, plot_architecture
 from rinn.report.figures.canvas import save_figure
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
 from rinn.report.figures.graph import plot_graph
-from rinn.report.figures.patterns import plot_patterns
+from rinn.report.figures.patterns import patterns_info, plot_patterns
 from rinn.report.figures.selection import plot_selection
-from rinn.report.figures.strips import plot_strips
+from rinn.report.figures.strips import plot_strips, strips_info
+from rinn.report.info import comparison_info, curves_info, graph_info, selection_info
 from rinn.runs.read import load_run
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.writing import write_simulation
@@ -75,21 +76,34 @@ def draw_run(run: Path) -> dict[str, Figure]:
     net = contents.find_nets("nearest")[0]
     paper = contents.scores["paper"]
     return {
-        "graph": plot_graph(contents.graph, title="The latent graph found in 5000 samples"),
-        "patterns": plot_patterns(truth, title="The truth: which outputs each node reaches"),
+        "graph": plot_graph(
+            graph_info(contents.graph),
+            title="The latent graph found in 5000 samples",
+        ),
+        "patterns": plot_patterns(
+            patterns_info(truth), title="The truth: which outputs each node reaches"
+        ),
         "strips": plot_strips(
-            map_trained(net),
-            inputs,
-            outputs,
-            truth=truth,
-            thresholds=(paper["hidden"]["threshold"], paper["input"]["threshold"]),
+            strips_info(
+                map_trained(net),
+                inputs,
+                outputs,
+                truth=truth,
+                thresholds=(paper["hidden"]["threshold"], paper["input"]["threshold"]),
+            ),
             title="What each node of one network does to the outputs",
         ),
         "architecture": plot_architecture(
-            net.weights, inputs, outputs, title="The same network with its living edges"
+            architecture_info(net.weights, inputs, outputs),
+            title="The same network with its active edges",
         ),
-        "selection": plot_selection(contents.trials, title="Which networks were kept"),
-        "curves": plot_curves(contents.curves, title="Learning curves of the chosen networks"),
+        "selection": plot_selection(
+            selection_info(contents.trials), title="Which networks were kept"
+        ),
+        "curves": plot_curves(
+            curves_info(contents.curves),
+            title="Learning curves of the chosen networks",
+        ),
     }
 
 
@@ -107,11 +121,12 @@ def draw_truths(few: Path) -> dict[str, Figure]:
     )
     return {
         "comparison": plot_comparison(
-            load_graph(few / "graph.json"),
-            load_graph(few / "truth.json"),
+            comparison_info(load_graph(few / "graph.json"), load_graph(few / "truth.json")),
             title="Found in 500 samples, against the truth",
         ),
-        "graph_large": plot_graph(large.truth, title="650 inputs, 60 latents, 84 outputs"),
+        "graph_large": plot_graph(
+            graph_info(large.truth, max_drawn=120), title="650 inputs, 60 latents, 84 outputs"
+        ),
     }
 
 

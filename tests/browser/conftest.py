@@ -132,7 +132,7 @@ def informed(run, tmp_path_factory):
     out = shutil.copytree(run, tmp_path_factory.mktemp("informed") / "run")
     path = out / "manifest.json"
     manifest = json.loads(path.read_text())
-    against = {"says": "mustnot", "evidence": 4.1, "without": 1.0, "drawn": False}
+    against = {"says": "mustnot", "evidence": 4.1, "without": 1.0, "reported": False}
     manifest["prior"] = {
         "sentence": f"Of 7 edges 2 owe their place to {HOSTILE['BRAF']}.",
         "account": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],

@@ -40,9 +40,9 @@ def test_page_asks_for_nothing_and_logs_no_error(open_page, report):
 def test_page_opens_with_the_graph_as_drawn(open_page, run, report):
     page = open_page(report).page
     edges = pd.read_csv(run / "edges.csv")
-    assert page.evaluate(SHOWN) == edges["drawn"].sum() == 7
+    assert page.evaluate(SHOWN) == edges["reported"].sum() == 7
     assert page.locator("#slider").input_value() == "50"
-    assert page.locator("#shown").inner_text() == "7 edges, the graph as drawn"
+    assert page.locator("#shown").inner_text() == "7 edges, the reported graph"
 
 
 def test_slider_shows_what_edges_csv_says(open_page, run, report):
@@ -55,14 +55,14 @@ def test_slider_shows_what_edges_csv_says(open_page, run, report):
         said = opened.page.locator("#shown").inner_text()
         assert said == f"{expected} of 10 edges that were found"
     assert opened.page.locator("#graph .node.weak").is_visible()
-    opened.page.locator("#as-drawn").click()
+    opened.page.locator("#reset").click()
     assert opened.page.evaluate(SHOWN) == 7
     assert not opened.page.locator("#graph .node.weak").is_visible()
     assert opened.errors == []
 
 
 @pytest.mark.parametrize(
-    ("name", "way"),
+    ("name", "paths"),
     [
         ("BRAF", {"BRAF", "L1", "L2", "MYC", "JUN", "FOS", "CCND1"}),
         ("kras", {"KRAS", "L2", "FOS", "CCND1"}),
@@ -70,17 +70,17 @@ def test_slider_shows_what_edges_csv_says(open_page, run, report):
         ("EGFR", {"EGFR"}),
     ],
 )
-def test_search_lights_the_whole_way(open_page, report, name, way):
+def test_search_highlights_all_paths(open_page, report, name, paths):
     page = open_page(report).page
     page.locator("#search").fill(name)
-    assert set(page.evaluate(LIT)) == way
+    assert set(page.evaluate(LIT)) == paths
     said = page.locator("#found").inner_text()
-    assert all(other in said for other in way)
+    assert all(other in said for other in paths)
     page.keyboard.press("Escape")
     assert page.evaluate(LIT) == []
 
 
-def test_way_is_said_in_words(open_page, report):
+def test_paths_are_described(open_page, report):
     page = open_page(report).page
     page.locator("#search").fill("KRAS")
     said = page.locator("#found").inner_text()
@@ -113,7 +113,7 @@ def test_click_opens_the_card_of_the_latent(open_page, report):
     card = page.locator("#card")
     assert card.locator("h2").inner_text() == "L2"
     assert "Found in 94 % of bootstrap resamples" in card.inner_text()
-    above, below = (card.locator(f".card-{way} .chip") for way in ("up", "down"))
+    above, below = (card.locator(f".card-{side} .chip") for side in ("up", "down"))
     assert [text.split()[0] for text in above.all_inner_texts()] == ["KRAS", "L1"]
     assert [text.endswith("by covariance") for text in above.all_inner_texts()] == [False, True]
     assert [text.split()[0] for text in below.all_inner_texts()] == ["FOS", "CCND1"]
@@ -322,10 +322,10 @@ MIDDLE = """(edge) => {
 def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
     opened = open_page(informed, height=1400)
     page = opened.page
-    assert page.locator("#graph .edge.owed").count() == 2
-    assert page.locator(".legend .key.owed").is_visible()
+    assert page.locator("#graph .edge.from-prior").count() == 2
+    assert page.locator(".legend .key.from-prior").is_visible()
     told = []
-    for edge in page.locator("#graph .edge.owed").all():
+    for edge in page.locator("#graph .edge.from-prior").all():
         point = edge.evaluate(MIDDLE)
         page.mouse.move(point["x"] + 1, point["y"])
         page.mouse.move(point["x"], point["y"])
@@ -379,7 +379,7 @@ def test_prior_knowledge_fits_a_phone(open_page, informed, dark):
 
 def test_no_edge_owes_anything_without_prior_knowledge(open_page, report):
     page = open_page(report).page
-    assert not page.locator(".owed").count()
+    assert not page.locator(".from-prior").count()
     assert not page.locator("#prior-knowledge").count()
 
 

@@ -10,6 +10,7 @@ from rinn.paper.figure import ALL_FIGURES
 from rinn.report.figures.canvas import encode_figure, save_figure
 from rinn.report.figures.folders import FIGURES
 from rinn.report.figures.graph import plot_graph
+from rinn.report.info import graph_info
 from tiny_graphs import make_graph
 
 GRAPH = make_graph([("x0", "h"), ("h", "y0"), ("h", "y1")])
@@ -117,7 +118,7 @@ def test_help_lists_the_figures(capsys):
 def test_a_figure_that_cannot_be_drawn_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "figure.png"
     path.write_text("old")
-    figure = plot_graph(GRAPH)
+    figure = plot_graph(graph_info(GRAPH))
 
     def fail(*args, **kwargs):
         raise RuntimeError("no")
@@ -129,8 +130,8 @@ def test_a_figure_that_cannot_be_drawn_leaves_the_old_file(tmp_path, monkeypatch
     assert [entry.name for entry in tmp_path.iterdir()] == ["figure.png"]
 
 
-def test_save_figure_checks_the_place(tmp_path):
-    figure = plot_graph(GRAPH)
+def test_save_figure_checks_the_path(tmp_path):
+    figure = plot_graph(graph_info(GRAPH))
     with pytest.raises(InputError, match="folder"):
         save_figure(figure, tmp_path / "missing/figure.png")
     (tmp_path / "folder.png").mkdir()
@@ -145,7 +146,7 @@ def test_save_figure_checks_the_place(tmp_path):
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_saving_changes_no_settings(tmp_path, kind):
     before = dict(matplotlib.rcParams)
-    save_figure(plot_graph(GRAPH), tmp_path / f"figure.{kind}")
-    save_figure(plot_graph(GRAPH), tmp_path / f"again.{kind}")
+    save_figure(plot_graph(graph_info(GRAPH)), tmp_path / f"figure.{kind}")
+    save_figure(plot_graph(graph_info(GRAPH)), tmp_path / f"again.{kind}")
     assert dict(matplotlib.rcParams) == before
     assert (tmp_path / f"figure.{kind}").read_bytes() == (tmp_path / f"again.{kind}").read_bytes()

@@ -76,7 +76,7 @@ def test_missing_files(tmp_path):
     folder = write_run(tmp_path / "run")
     (folder / "report.html").unlink()
     card = card_of(folder)
-    assert "'rinn report' writes it anew" in card.problem
+    assert "'rinn report' writes it again" in card.problem
     assert not card.has_report
     (folder / "manifest.json").unlink()
     assert card_of(folder).problem.startswith("Damaged: manifest.json is missing")

@@ -11,9 +11,10 @@ from rinn.nets.redundant import Weights, draw_weights
 from rinn.nets.selection import average_splits, select_nearest
 from rinn.report.figures.architecture import architecture_info, plot_architecture
 from rinn.report.figures.canvas import encode_figure
-from rinn.report.figures.curves import curves_info, plot_curves
-from rinn.report.figures.selection import plot_selection, selection_info
+from rinn.report.figures.curves import plot_curves
+from rinn.report.figures.selection import find_arcs, find_limits, plot_selection
 from rinn.report.figures.strips import plot_strips, strips_info
+from rinn.report.info import curves_info, selection_info
 from tiny_graphs import PAPER_LATENTS, make_graph, paper_truth
 
 INPUTS, OUTPUTS = [f"x{i}" for i in range(16)], [f"y{i}" for i in range(16)]
@@ -34,7 +35,7 @@ def tiny_net():
     return Weights(into, hidden, output, np.zeros((2, 2)), np.zeros(3))
 
 
-def test_living_edges_lie_on_a_way_from_an_input_to_an_output():
+def test_active_edges_are_on_a_path_from_an_input_to_an_output():
     info = architecture_info(tiny_net(), ["a", "b"], ["p", "q", "r"])
     found = {(e.row, e.source, e.target, e.weight, e.redundant) for e in info.edges}
     assert found == {
@@ -48,12 +49,12 @@ def test_living_edges_lie_on_a_way_from_an_input_to_an_output():
     assert info.inputs.tolist() == [[True, False], [False, True]]
     assert info.outputs.tolist() == [True, True, False]
     assert info.weights == 8 + 4 + 6
-    assert "5 of 18 weights live" in info.note
+    assert "5 of 18 weights are active" in info.note
 
 
-def test_a_share_of_zero_keeps_every_weight_on_a_way():
+def test_a_fraction_of_zero_keeps_every_weight_on_a_path():
     weights = draw_weights(np.random.default_rng(0), "he", 3, 4, 5, 6)
-    info = architecture_info(weights, INPUTS[:5], OUTPUTS[:6], share=0.0)
+    info = architecture_info(weights, INPUTS[:5], OUTPUTS[:6], fraction=0.0)
     assert len(info.edges) == info.weights
 
 
@@ -65,7 +66,7 @@ def test_architectures_are_drawn(inputs, outputs, redundant):
         np.random.default_rng(0), "he", 3, 8, inputs, outputs, redundant=redundant
     )
     names = [f"gene {i}" for i in range(inputs)], [f"$y_{i}$" for i in range(outputs)]
-    figure = plot_architecture(weights, *names, share=0.3, title="a net")
+    figure = plot_architecture(architecture_info(weights, *names, fraction=0.3), title="a net")
     assert encode_figure(figure, "png")
     assert ("only" in " ".join(texts(figure))) == (inputs > 24)
 
@@ -73,8 +74,8 @@ def test_architectures_are_drawn(inputs, outputs, redundant):
 def test_names_must_fit_the_network():
     with pytest.raises(InputError, match="must name the 2 inputs and 3 outputs"):
         architecture_info(tiny_net(), ["a"], ["p"])
-    with pytest.raises(InputError, match="share must be a number of at least 0 and below 1"):
-        architecture_info(tiny_net(), ["a", "b"], ["p", "q", "r"], share=1.0)
+    with pytest.raises(InputError, match="fraction must be a number of at least 0 and below 1"):
+        architecture_info(tiny_net(), ["a", "b"], ["p", "q", "r"], fraction=1.0)
     with pytest.raises(InputError, match="must name the rows and columns of the maps, 2 and 3"):
         strips_info(map_net(tiny_net()), ["a"], ["p"])
 
@@ -117,7 +118,7 @@ def test_without_a_truth_nothing_is_marked():
 
 def test_thresholds_chosen_with_sight_of_the_truth_are_said_to_be():
     maps, truth = paper_maps()
-    figure = plot_strips(maps, INPUTS, OUTPUTS, truth=truth, title="strips")
+    figure = plot_strips(strips_info(maps, INPUTS, OUTPUTS, truth=truth), title="strips")
     assert "chosen with sight of the truth" in " ".join(texts(figure))
     assert set(PAPER_LATENTS) - {"16", "18"} <= set(texts(figure))
     assert encode_figure(figure, "png")
@@ -130,7 +131,7 @@ def test_thresholds_chosen_with_sight_of_the_truth_are_said_to_be():
 
 def test_negative_cells_have_a_dash():
     maps, _ = paper_maps(sign=-1.0)
-    axes = plot_strips(maps, INPUTS, OUTPUTS).axes[0]
+    axes = plot_strips(strips_info(maps, INPUTS, OUTPUTS)).axes[0]
     dashes = [c for c in axes.collections if type(c).__name__ == "LineCollection"]
     expected = int((maps.hidden < -0.5).sum())
     assert expected > 30
@@ -148,14 +149,15 @@ def test_many_inputs_leave_room_for_those_of_the_truth():
     assert info.strips[0].inputs[-1].name == "x599"
     assert info.inputs_left_out == 584
     assert "584 more inputs are not drawn." in info.notes
-    assert encode_figure(plot_strips(maps, inputs, outputs, truth=truth), "svg")
+    assert encode_figure(plot_strips(info), "svg")
 
 
 def test_decoders_and_plain_nets_have_strips():
     nothing = np.zeros((0, 16))
     decoder = NetMaps(paper_maps()[0].hidden, nothing, nothing[None])
     assert [s.label for s in strips_info(decoder, INPUTS, OUTPUTS).strips] == ["h₁", "h₂"]
-    assert encode_figure(plot_strips(decoder, INPUTS, OUTPUTS, truth=paper_truth()), "png")
+    info = strips_info(decoder, INPUTS, OUTPUTS, truth=paper_truth())
+    assert encode_figure(plot_strips(info), "png")
     weights = draw_weights(np.random.default_rng(0), "he", 2, 4, 16, 16, redundant=False)
     info = strips_info(map_net(weights), INPUTS, OUTPUTS, truth=paper_truth())
     assert [len(strip.inputs) for strip in info.strips] == [16, 0]
@@ -188,7 +190,7 @@ def test_selection_marks_the_kept_and_the_nearest(kept):
                                                        table["setting"].to_numpy())))  # fmt: skip
     assert set(places[info.nearest]) == set(chosen.chosen)
     assert info.same == (kept == "paper")
-    figure = plot_selection(table, title="$selection$")
+    figure = plot_selection(info, title="$selection$")
     assert encode_figure(figure, "png")
     words = texts(figure)
     assert any("kept for the graph" in text for text in words)
@@ -202,8 +204,8 @@ def test_distance_arcs_pass_through_the_networks_at_their_distance():
     x = (info.size[near] - info.origin[0]) / info.scale[0]
     y = (info.loss[near] - info.origin[1]) / info.scale[1]
     np.testing.assert_allclose(np.hypot(x, y), info.distance[near], rtol=1e-9)
-    assert info.arcs[2] == info.distance[info.nearest].max()
-    x0, x1, y0, y1 = info.limits
+    assert find_arcs(info)[2] == info.distance[info.nearest].max()
+    x0, x1, y0, y1 = find_limits(info)
     marked = info.kept | info.nearest
     assert ((info.size[marked] > x0) & (info.size[marked] < x1)).all()
     assert ((info.loss[marked] > y0) & (info.loss[marked] < y1)).all()
@@ -212,11 +214,12 @@ def test_distance_arcs_pass_through_the_networks_at_their_distance():
 def test_selection_bears_outliers_one_network_and_no_distance():
     table, _ = trials_table()
     table.loc[10, "sum_abs_weights"] = 1e7
-    figure = plot_selection(table)
+    figure = plot_selection(selection_info(table))
     assert figure.axes[0].get_xscale() == "log"
     assert encode_figure(figure, "png")
-    assert encode_figure(plot_selection(table.iloc[:1]), "png")
-    assert encode_figure(plot_selection(table.assign(distance=np.nan, kept=False)), "png")
+    assert encode_figure(plot_selection(selection_info(table.iloc[:1])), "png")
+    info = selection_info(table.assign(distance=np.nan, kept=False))
+    assert encode_figure(plot_selection(info), "png")
 
 
 def test_selection_refuses_other_tables():
@@ -243,7 +246,7 @@ def test_curves_are_read_and_summed_up():
     # Trial 3 stopped after six epochs and stays at 0.5 + 3.
     assert info.validation[-1] == pytest.approx((3.5 + 3.0 / 8 + 5) / 2)
     assert info.logarithmic
-    figure = plot_curves(table, title="curves")
+    figure = plot_curves(info, title="curves")
     assert len(figure.axes[0].lines) == 2 * 2 + 2
     assert encode_figure(figure, "pdf")
 
@@ -253,7 +256,7 @@ def test_curves_bear_losses_that_are_missing_and_single_epochs():
     table.loc[0, "train_loss"] = np.nan
     table.loc[table["trial"] == 5, "validation_loss"] = np.inf
     assert [curve.trial for curve in curves_info(table).curves] == [3]
-    assert encode_figure(plot_curves(table[table["epoch"] == 1]), "png")
+    assert encode_figure(plot_curves(curves_info(table[table["epoch"] == 1])), "png")
 
 
 def test_curves_refuse_other_tables():

@@ -14,35 +14,32 @@ from rinn.config import NetSettings, RunSettings
 from rinn.data.records import Data
 from rinn.errors import InputError, clip
 from rinn.fit import fit_run
-from rinn.graphs.basics import by_role, collapse
-from rinn.graphs.compare import score_graph
+from rinn.graphs.basics import by_role
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.nets.predict import map_trained
 from rinn.refit.compare import Comparison
 from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
 from rinn.report.html.answer import answer_info
-from rinn.report.html.chance import steps_info
 from rinn.report.html.charts import (
     describe_effects,
     draw_effects,
     draw_layer,
     draw_scatter,
-    scatter_info,
 )
 from rinn.report.html.graph import draw_graph
-from rinn.report.html.latents import latent_effects, say_units
+from rinn.report.html.latents import describe_units, latent_effects
 from rinn.report.html.layout import layout_info
 from rinn.report.html.markup import Markup, element, escape, list_names
 from rinn.report.html.networks import describe_net
+from rinn.report.html.null import steps_info
 from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import net_info, payload_info
-from rinn.report.html.truth import compare_info
+from rinn.report.info import comparison_info, graph_info, selection_info
 from rinn.runs.check import check_file
 from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
 from rinn.runs.write import tabulate_activity
-from rinn.simulate.graphs import paper_graph
 from run_folders import make_comparison, make_scores
 
 COMPARED = read_record(Comparison, make_comparison())
@@ -55,7 +52,7 @@ HOSTILE = [
 ]
 INPUTS = HOSTILE[:4]
 OUTPUTS = ["</title><img src=x onerror=1>", "y & z", "]]>", "ж" * 300, "y4"]
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "link"}
 
 
 class Reader(HTMLParser):
@@ -218,7 +215,19 @@ def test_names_stay_text(hostile):
     assert "\x00" not in text
     assert "\u202e" not in text
     assert {tag for tag, _ in page.tags} <= {
-        *("html", "head", "meta", "title", "style", "script", "body", "header", "nav", "main"),
+        *(
+            "html",
+            "head",
+            "meta",
+            "link",
+            "title",
+            "style",
+            "script",
+            "body",
+            "header",
+            "nav",
+            "main",
+        ),
         *("section", "footer", "h1", "h2", "h3", "h4", "p", "a", "div", "figure", "figcaption"),
         *("span", "strong", "code", "pre", "ul", "li", "details", "summary"),
         *("label", "input", "datalist", "option", "output", "button", "select", "optgroup"),
@@ -269,7 +278,7 @@ def test_drawing_holds_the_whole_graph(hostile):
     assert page.count("g", "node") == graph.number_of_nodes()
     for role in ("input", "latent", "output"):
         assert page.count("g", role) == len(by_role(graph, role))
-    assert page.count("g", "lone") == 3
+    assert page.count("g", "isolated") == 3
 
 
 def test_every_picture_has_words(hostile):
@@ -333,8 +342,7 @@ def test_missing_table_is_refused(run):
 
 def test_big_graph_leaves_out_inputs_without_an_edge():
     graph = make_latent_graph([f"x{i}" for i in range(650)], list("vwxyz"))
-    layout = layout_info(graph)
-    assert layout.without_edge == {"input": 648}
+    assert graph_info(graph).without_edge == {"input": 648}
     assert Reader(draw_graph(graph)).count("g", "input") == 2
 
 
@@ -345,9 +353,9 @@ def test_crowded_inputs_stand_several_in_a_row():
         graph.add_edge(name, "L2", weight=1.0, frequency=1.0)
     layout = layout_info(graph)
     assert layout.packed == ("input",)
-    assert len({layout.places[name][0] for name in names}) == 3
-    assert layout.without_edge == {}
-    assert len(set(layout.places.values())) == len(graph)
+    assert len({layout.positions[name][0] for name in names}) == 3
+    assert graph_info(graph).without_edge == {}
+    assert len(set(layout.positions.values())) == len(graph)
 
 
 def test_weaker_edges_stand_below_and_are_hidden():
@@ -356,9 +364,8 @@ def test_weaker_edges_stand_below_and_are_hidden():
     names = ["source", "target", "source_role", "target_role", "frequency"]
     found = add_weaker(graph, pd.DataFrame(rows, columns=names))
     layout = layout_info(graph, found)
-    assert layout.places["x7"][1] > layout.height - 20
-    assert layout.whole > layout.height
-    assert layout.without_edge == {"input": 47}
+    assert layout.positions["x7"][1] > layout.height - 20
+    assert graph_info(found).without_edge == {"input": 47}
     page = Reader(draw_graph(graph, found, name="graph"))
     levels = [attrs for tag, attrs in page.tags if "level" in (attrs.get("class") or "").split()]
     hidden = {attrs["data-f"] for attrs in levels if attrs.get("display") == "none"}
@@ -370,15 +377,15 @@ def test_weaker_edges_stand_below_and_are_hidden():
 def test_edges_pass_between_latents():
     graph = make_latent_graph(list("abcd"), list("vwxyz"))
     layout = layout_info(graph)
-    assert len(layout.ways["b", "L2"]) == 1
-    (x, y), (x1, y1) = layout.ways["b", "L2"][0], layout.places["L1"]
+    assert len(layout.routes["b", "L2"]) == 1
+    (x, y), (x1, y1) = layout.routes["b", "L2"][0], layout.positions["L1"]
     assert x == x1
     assert abs(y - y1) > 12
 
 
 def test_layout_runs_from_causes_to_effects():
     graph = make_latent_graph(list("abcd"), list("vwxyz"))
-    places = layout_info(graph).places
+    places = layout_info(graph).positions
     assert all(places[source][0] < places[target][0] for source, target in graph.edges)
     assert len(set(places.values())) == len(graph)
 
@@ -412,8 +419,8 @@ def test_the_scale_of_effects_is_that_of_the_edges(made, loss, comparison, words
     contents = load_run(made)
     test = PredictionSummary(Spread(0.5), None, 9, loss)
     manifest = replace(contents.manifest, test=test, comparison=comparison)
-    assert words in say_units(replace(contents, manifest=manifest))
-    assert say_units(replace(contents, manifest=replace(manifest, test=None))) == ""
+    assert words in describe_units(replace(contents, manifest=manifest))
+    assert describe_units(replace(contents, manifest=replace(manifest, test=None))) == ""
 
 
 def test_effects_have_sign_and_shade():
@@ -439,20 +446,21 @@ def test_effects_in_words():
 def test_scatter_draws_every_network_in_the_choice(loss):
     trials = pd.DataFrame(
         {
+            "setting": range(5),
             "sum_abs_weights": [1.0, 2.0, 3.0, 99.0, np.nan],
             "validation_loss": [*loss, 0.1, np.nan],
             "distance": [0.0, 0.5, 1.0, np.nan, np.nan],
             "kept": [True, False, False, False, False],
         }
     )
-    info = scatter_info(trials)
+    info = selection_info(trials)
     page = Reader(draw_scatter(info))
-    assert (info.beyond, info.diverged) == (1, 1)
+    assert (len(info.size), info.diverged) == (4, 1)
     assert (page.count("circle", "kept"), page.count("circle", "other")) == (1, 2)
 
 
 def test_markup_escapes_once():
-    assert element("p", escape("<"), "<", title='"') == '<p title="&quot;">&lt;&lt;</p>'
+    assert element("p", escape("<"), "<", title='"') == '<p title="&#34;">&lt;&lt;</p>'
     assert isinstance(element("p"), Markup)
 
 
@@ -559,30 +567,16 @@ def test_steps_fall_with_the_frequency():
     assert steps_info([]) == [(0.0, 0.0), (1.0, 0.0)]
 
 
-def test_comparison_counts_as_the_scores_do():
-    truth = paper_graph()
-    found = nx.relabel_nodes(collapse(truth), {"h17": "L1"})
-    latents = by_role(found, "latent")
-    found.remove_edge(*next(edge for edge in found.edges if edge[1] == latents[0]))
-    found.add_edge(by_role(found, "input")[0], latents[-1])
-    found.remove_node(latents[2])
-    scores = score_graph(found, truth)
-    kinds = [kind for _, _, kind in compare_info(found, truth).edges(data="kind")]
-    counts = tuple(kinds.count(kind) for kind in ("right", "extra", "missed"))
-    assert counts == (scores.edges.tp, scores.edges.fp, scores.edges.fn)
-    assert min(counts) > 0
-    roles = compare_info(found, truth).nodes(data="kind")
-    assert sum(kind == "missed" for _, kind in roles) == scores.latents.fn
-
-
 def test_columns_that_the_truth_does_not_know_are_not_judged():
     truth = make_latent_graph(list("abcd"), list("vwxyz"))
     found = nx.relabel_nodes(truth, {"L1": "L9"})
     found.add_node("e", role="input")
     found.add_edge("e", "L2")
-    assert compare_info(found, truth).edges["e", "L2"]["kind"] == "unjudged"
+    info = comparison_info(found, truth)
+    assert info.graph.edges["e", "L2"]["kind"] == info.graph.nodes["e"]["kind"] == "unjudged"
+    assert "e" not in info.judged
     taken = nx.relabel_nodes(truth, {"L1": "L2", "L2": "L1"})
-    assert set(compare_info(taken, truth).nodes) == set(truth)
+    assert set(comparison_info(taken, truth).graph) == set(truth)
 
 
 def test_differences_are_drawn_and_listed(run):

@@ -75,7 +75,7 @@ def test_names_are_in_the_list_and_in_the_card(run):
     rows += [name_row("L2", "WEAK", 0.2), name_row("gone", "NOBODY", 0.001)]
     write_names(run, rows)
     page = write_report(run).read_text()
-    words = "&lt;img src=x onerror=alert(1)&gt; &amp; &#x27;sets&#x27; (outputs: 3 of 3 genes, "
+    words = "&lt;img src=x onerror=alert(1)&gt; &amp; &#39;sets&#39; (outputs: 3 of 3 genes, "
     assert f"{words}q = 0.002)" in page
     assert "<img" not in page
     assert "none below q = 0.05" in page

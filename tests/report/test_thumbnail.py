@@ -16,10 +16,10 @@ def draw(graph):
 
 def test_a_line_for_every_edge_and_a_dot_for_every_node():
     svg, paths = draw(fork_graph())
-    assert {kind: paths[kind].count("L") for kind in ("plus", "minus", "plain")} == {
+    assert {kind: paths[kind].count("L") for kind in ("plus", "minus", "unknown")} == {
         "plus": 2,
         "minus": 1,
-        "plain": 1,
+        "unknown": 1,
     }
     assert {kind: paths[kind].count("h0") for kind in ("input", "latent", "output")} == {
         "input": 2,
@@ -29,7 +29,7 @@ def test_a_line_for_every_edge_and_a_dot_for_every_node():
     assert svg.get("aria-label") == "Graph of 2 inputs, 1 latent, 2 outputs and 4 edges"
 
 
-def test_everything_lies_inside():
+def test_everything_is_inside():
     _, paths = draw(fork_graph())
     for path in paths.values():
         for x, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", path):

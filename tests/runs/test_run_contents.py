@@ -100,7 +100,7 @@ def test_a_direct_edge_is_drawn_and_told(found):
     contents = load_run(found.folder)
     assert contents.graph.has_edge("c", "w")
     page = (found.folder / "report.html").read_text()
-    assert "beside 1 direct edge; it was found in" in page
+    assert "in addition to 1 direct edge; it was found in" in page
     assert "of bootstrap resamples" in page
     assert "Test of fit: chi-square" in page
     about = payload_info(contents)

@@ -6,7 +6,7 @@ output. Edges point from cause to effect.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -65,14 +65,29 @@ def check_acyclic(graph: nx.DiGraph) -> None:
     """
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}; make it one")
-    for node, role in graph.nodes(data="role"):
-        _check_node(node, role)
+    check_roles(graph)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [source for source, _ in nx.find_cycle(graph)]
         shown = [quote(node) for node in cycle[:MAX_OF_CYCLE]]
         left_out = ["..."] if len(cycle) > MAX_OF_CYCLE else []
         path = " -> ".join([*shown, *left_out, shown[0]])
         raise InputError(f"graph must have no cycle, but has {path}; remove one of these edges")
+
+
+def check_roles(graph: nx.DiGraph) -> None:
+    """Refuse nodes that are not strings with a role."""
+    for node, role in graph.nodes(data="role"):
+        if not isinstance(node, str):
+            raise InputError(
+                f"every node id must be a string, got {quote(str(node))}; make it text"
+            )
+        if role is None:
+            choices = ", ".join(ROLES)
+            raise InputError(f"node {quote(node)} has no role; it must be one of: {choices}")
+        if role not in ROLES:
+            word = str(role)[:60]
+            hint = suggest(word, ROLES)
+            raise InputError(f"node {quote(node)} has the unknown role {quote(word)}{hint}")
 
 
 def by_role(graph: nx.DiGraph, role: str) -> list[str]:
@@ -267,18 +282,6 @@ def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.Di
                 small.add_edges_from([(*edge, attributes)])
     small.remove_edges_from(_made_redundant(graph, small, keeper, members))
     return small
-
-
-def _check_node(node: Hashable, role: object) -> None:
-    if not isinstance(node, str):
-        raise InputError(f"every node id must be a string, got {quote(str(node))}; make it text")
-    if role is None:
-        raise InputError(f"node {quote(node)} has no role; it must be one of: {', '.join(ROLES)}")
-    if role not in ROLES:
-        word = str(role)[:60]
-        raise InputError(
-            f"node {quote(node)} has the unknown role {quote(word)}{suggest(word, ROLES)}"
-        )
 
 
 def _gather(graph: nx.DiGraph, role: str) -> dict[str, frozenset[str]]:

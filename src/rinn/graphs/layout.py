@@ -1,53 +1,255 @@
-"""Where every node of a graph stands: inputs left, latents by causal level, outputs right."""
+"""The layered layout of a graph: inputs left, latents by causal level, outputs right.
+
+The order within columns is by the barycentre method of Sugiyama (1981). An edge that skips columns
+passes each of them at a bend, clear of its nodes; edges from inputs to one latent share their
+bends, as do edges from one latent to outputs.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right, insort
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
 import networkx as nx
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from rinn.graphs.basics import by_role, latents_in_order
 
-COLUMN, ROW = 220.0, 50.0
-SWEEPS = 8
+COLUMN, ROW = 220.0, 50.0  # pixels between columns and rows in exported files
+LATENT, BEND = 1.25, 0.34  # rows that a latent and a bend take
+MAX_WIDE_BENDS = 12  # of a column; with more of them, bends take less
+NARROW = 0.44
+ORDER_SWEEPS, HEIGHT_SWEEPS = 24, 12
+MAX_EDGES = 5000  # beyond which crossings are not counted
+
+Point = tuple[float, float]
+Edge = tuple[str, str]
+Item = Any  # a node, or a bend (source or None, target or None, column)
+Column = list[Item]
 
 
-def place_nodes(graph: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Place all nodes in columns, in pixels: x to the right, y down, columns centred on y = 0.
+@dataclass(frozen=True)
+class Layers:
+    """Positions as (column, row): columns count from 0 at the inputs, rows from 0 at the top.
+
+    `routes` holds the points that each edge passes, from source to target.
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    positions: dict[str, Point]
+    routes: dict[Edge, tuple[Point, ...]]
+    rows: float
+
+
+def layer_nodes(
+    graph: nx.DiGraph,
+    *,
+    backward: Container[Edge] = (),
+    latent: float = LATENT,
+    bend: float = BEND,
+    max_rows: float = math.inf,
+) -> Layers:
+    """Position nodes in columns with few crossings; `backward` edges have no say in the levels.
+
+    Example:
+        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
+        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
+        >>> layer_nodes(graph).columns
+        (('x',), ('h',), ('y',))
+    """
+    column, last = _find_columns(graph, backward)
+    routed, chains = _add_bends(graph, column)
+    columns: list[Column] = [[] for _ in range(last + 1)]
+    for item in routed:
+        columns[column[item] if item in column else item[2]].append(item)
+    columns = order_columns(columns, routed)
+    sizes = [[1.0 if number in (0, len(columns) - 1) else latent if item in column else bend
+              for item in items] for number, items in enumerate(columns)]  # fmt: skip
+    for size in sizes[1:-1]:
+        if size.count(bend) > MAX_WIDE_BENDS:
+            size[:] = [NARROW * bend if one == bend else one for one in size]
+    sides = (min(max_rows, len(columns[number])) for number in (0, -1))
+    rows = max(1.0, *sides, *map(sum, sizes[1:-1]))
+    heights = _set_heights(columns, sizes, routed, rows)
+    points = {item: (float(number), heights[item]) for number, items in enumerate(columns)
+              for item in items}  # fmt: skip
+    return Layers(
+        columns=tuple(tuple(item for item in items if item in column) for items in columns),
+        positions={node: points[node] for node in graph},
+        routes={edge: tuple(points[item] for item in chain) for edge, chain in chains.items()},
+        rows=rows,
+    )
+
+
+def position_nodes(graph: nx.DiGraph) -> dict[str, Point]:
+    """Position all nodes in pixels: x to the right, y down from the middle.
 
     Example:
         >>> graph = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
         >>> roles = dict(x="input", h="latent", y0="output", y1="output")
         >>> nx.set_node_attributes(graph, roles, "role")
-        >>> place_nodes(graph)["h"], place_nodes(graph)["y1"]
+        >>> position_nodes(graph)["h"], position_nodes(graph)["y1"]
         ((220.0, 0.0), (440.0, 25.0))
     """
-    columns = [by_role(graph, "input"), *_levels(graph), by_role(graph, "output")]
+    layers = layer_nodes(graph)
     return {
-        node: (COLUMN * number, ROW * (place - (len(column) - 1) / 2))
-        for number, column in enumerate(_sort(columns, graph))
-        for place, node in enumerate(column)
+        node: (COLUMN * column, round(ROW * (row - layers.rows / 2), 3))
+        for node, (column, row) in layers.positions.items()
     }
 
 
-def _levels(graph: nx.DiGraph) -> list[list[str]]:
-    """Latents by the longest path of latents above them."""
+def _find_columns(graph: nx.DiGraph, backward: Container[Edge]) -> tuple[dict[str, int], int]:
+    """Inputs in column 0, latents by the longest path of latents above them, outputs last."""
+    forward = graph.copy()
+    forward.remove_edges_from([edge for edge in graph.edges if edge in backward])
     level: dict[str, int] = {}
-    for latent in latents_in_order(graph):
-        above = [level[parent] for parent in graph.predecessors(latent) if parent in level]
-        level[latent] = 1 + max(above, default=-1)
-    levels: list[list[str]] = [[] for _ in range(1 + max(level.values(), default=-1))]
-    for latent, number in level.items():
-        levels[number].append(latent)
-    return levels
+    for latent in latents_in_order(forward):
+        above = [level[parent] for parent in forward.predecessors(latent) if parent in level]
+        level[latent] = 1 + max(above, default=0)
+    last = 1 + max(level.values(), default=0)
+    inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
+    return level | dict.fromkeys(inputs, 0) | dict.fromkeys(outputs, last), last
 
 
-def _sort(columns: list[list[str]], graph: nx.DiGraph) -> list[list[str]]:
-    """Order each column by the mean place of its nodes' neighbours; nodes without any go last."""
+def _add_bends(
+    graph: nx.DiGraph, column: dict[str, int]
+) -> tuple[nx.DiGraph, dict[Edge, tuple[Item, ...]]]:
+    """Break edges that skip columns into steps, with a bend in each column between."""
+    role = dict(graph.nodes(data="role"))
+    routed: nx.DiGraph = nx.DiGraph()
+    routed.add_nodes_from(graph)
+    chains: dict[Edge, tuple[Item, ...]] = {}
+    for source, target in graph.edges:
+        ends: tuple[str | None, str | None] = source, target
+        if role[source] == "input":
+            ends = None, target
+        elif role[target] == "output":
+            ends = source, None
+        bends = [(*ends, number) for number in range(column[source] + 1, column[target])]
+        chains[source, target] = (source, *bends, target)
+        if column[source] < column[target]:
+            nx.add_path(routed, chains[source, target])
+    return routed, chains
 
-    def middle(node: str) -> float:
-        near = [place[other] for other in nx.all_neighbors(graph, node)]
-        return sum(near) / len(near) if near else 2.0
 
-    for _ in range(SWEEPS):
-        place = {n: (i + 0.5) / len(column) for column in columns for i, n in enumerate(column)}
-        columns = [sorted(column, key=middle) for column in columns]
-    return columns
+def order_columns(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> list[Column]:
+    """Order columns from top to bottom by barycentres, then by swaps of neighbours.
+
+    Example:
+        >>> graph = nx.DiGraph([("a", "d"), ("b", "c")])
+        >>> order_columns([["a", "b"], ["c", "d"]], graph)
+        [['a', 'b'], ['d', 'c']]
+    """
+    best = order = [list(column) for column in columns]
+    counts = graph.number_of_edges() <= MAX_EDGES
+    fewest = count_crossings(best, graph) if counts else 0
+    for sweep in range(ORDER_SWEEPS):
+        if counts and not fewest:
+            break
+        order = _sweep(order, graph, forward=sweep % 2 == 0)
+        crossings = count_crossings(order, graph) if counts else -1
+        if crossings < fewest:
+            best, fewest = order, crossings
+    return _swap_neighbours(best, graph) if counts else order
+
+
+def count_crossings(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> int:
+    """Count the pairs of edges that cross between neighbouring columns.
+
+    Example:
+        >>> count_crossings([["a", "b"], ["c", "d"]], nx.DiGraph([("a", "d"), ("b", "c")]))
+        1
+    """
+    crossings = 0
+    for left, right in pairwise(columns):
+        index = {item: number for number, item in enumerate(right)}
+        seen: list[int] = []
+        for item in left:
+            ends = [index[target] for target in graph.successors(item)]
+            crossings += sum(len(seen) - bisect_right(seen, end) for end in ends)
+            for end in ends:
+                insort(seen, end)
+    return crossings
+
+
+def _sweep(order: list[Column], graph: nx.DiGraph, *, forward: bool) -> list[Column]:
+    """Sort each column by the mean index of its neighbours in the column just sorted."""
+    near = graph.predecessors if forward else graph.successors
+    columns = order if forward else order[::-1]
+    done = [columns[0]]
+    for column in columns[1:]:
+        index = {item: number for number, item in enumerate(done[-1])}
+        scale = len(done[-1]) / max(len(column), 1)
+        middle = {}
+        for number, item in enumerate(column):
+            others = [index[other] for other in near(item)]
+            middle[item] = sum(others) / len(others) if others else number * scale
+        done.append(sorted(column, key=middle.__getitem__))
+    return done if forward else done[::-1]
+
+
+def _swap_neighbours(order: list[Column], graph: nx.DiGraph) -> list[Column]:
+    """Swap neighbours in a column while that removes crossings."""
+    for _ in range(ORDER_SWEEPS):
+        changed = False
+        for number, column in enumerate(order):
+            near = order[max(number - 1, 0) : number + 2]
+            index = {item: i for items in near for i, item in enumerate(items)}
+            for upper in range(len(column) - 1):
+                first, second = column[upper : upper + 2]
+                if _find_gain(first, second, graph, index) > 0:
+                    column[upper : upper + 2] = second, first
+                    changed = True
+        if not changed:
+            break
+    return order
+
+
+def _find_gain(first: Item, second: Item, graph: nx.DiGraph, index: dict[Item, int]) -> int:
+    """The crossings that are removed if the second stands above the first."""
+    gain = 0
+    for near in (graph.pred, graph.succ):
+        if near[first] and near[second]:
+            ends = ([index[other] for other in near[item]] for item in (first, second))
+            gain += int(np.sign(np.subtract.outer(*ends)).sum())
+    return gain
+
+
+def _set_heights(
+    columns: list[Column], sizes: list[list[float]], graph: nx.DiGraph, rows: float
+) -> dict[Item, float]:
+    """Spread each column over the rows, then move latents and bends halfway to their neighbours."""
+    even: dict[Item, float] = {}
+    for items, size in zip(columns, sizes, strict=True):
+        ends = np.cumsum(size) - np.array(size) / 2
+        even |= zip(items, (ends * rows / max(sum(size), 1e-9)).tolist(), strict=True)
+    heights = dict(even)
+    for _ in range(HEIGHT_SWEEPS):
+        for items, size in zip(columns[1:-1], sizes[1:-1], strict=True):
+            wanted = [(_find_middle(item, graph, heights) + even[item]) / 2 for item in items]
+            heights |= zip(items, _keep_apart(wanted, size, rows), strict=True)
+    return heights
+
+
+def _find_middle(item: Item, graph: nx.DiGraph, heights: dict[Item, float]) -> float:
+    """The mean of the neighbours' heights, causes and effects with equal weight."""
+    sides = [
+        sum(heights[other] for other in near[item]) / len(near[item])
+        for near in (graph.pred, graph.succ)
+        if near[item]
+    ]
+    return sum(sides) / len(sides) if sides else heights[item]
+
+
+def _keep_apart(wanted: list[float], size: list[float], rows: float) -> list[float]:
+    """The heights nearest to those wanted that keep the order and leave room for every item."""
+    offset = np.cumsum(size) - np.array(size) / 2  # as high as each could stand
+    room = max(rows - sum(size), 0.0)
+    moved = isotonic_regression(np.array(wanted) - offset).x
+    heights: list[float] = (np.clip(moved, 0.0, room) + offset).tolist()
+    return heights

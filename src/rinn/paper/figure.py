@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from rinn.errors import InputError, suggest
 from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
 from rinn.paper.reproduce import CELLS
-from rinn.paper.reproduce import REPRODUCTION as KIND
 from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures.canvas import (
     BLUE,
@@ -36,7 +35,7 @@ from rinn.report.figures.folders import (
     Absent,
     Drawn,
     FigureKind,
-    check_words,
+    check_request,
     draw_figures,
 )
 from rinn.runs.read import load_run
@@ -230,7 +229,7 @@ def draw_folder(
     all.
     """
     folder, out = Path(folder), Path(out)
-    check_words(kind, only, ALL_FIGURES)
+    check_request(kind, only, ALL_FIGURES)
     if (folder / KIND.manifest).is_file():
         wanted = _choose([REPRODUCTION], only, "the folder is a reproduction's, not a run's")
         return draw_figures(folder, wanted, out, kind, force=force)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 
@@ -35,11 +34,11 @@ from rinn.paper.tables import (
     list_costs,
     list_figures,
 )
+from rinn.report.html.document import BASIC_STYLE, render_document
 from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box
 from rinn.report.html.markup import table as write_table
-from rinn.report.html.page import POLICY
 
-STYLES = (("rinn.report.html", "style.css"), ("rinn.paper", "style.css"))
+STYLES = (BASIC_STYLE, ("rinn.paper", "style.css"))
 MARKS = re.compile(r"([\\`*_|\[\]#])")
 
 
@@ -123,20 +122,6 @@ def _escape(text: str) -> str:
 
 def write_page(comparison: Comparison) -> Markup:
     """Write the HTML page."""
-    style = "\n".join(
-        resources.files(package).joinpath(name).read_text(encoding="utf-8")
-        for package, name in STYLES
-    )
-    head = join(
-        [
-            Markup('<meta charset="utf-8">'),
-            Markup(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
-            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            element("title", TITLE),
-            element("style", Markup(style)),
-        ],
-        "\n",
-    )
     protocol = element("ul", *(element("li", text) for text in PROTOCOL))
     sections = [
         _render_answer(comparison),
@@ -144,9 +129,7 @@ def write_page(comparison: Comparison) -> Markup:
         element("section", element("h2", "Protocol"), protocol),
         _render_costs(comparison),
     ]
-    main = element("main", join(sections, "\n"))
-    page = element("html", element("head", head), "\n", element("body", main), lang="en")
-    return Markup(f"<!doctype html>\n{page}\n")
+    return render_document(TITLE, element("main", join(sections, "\n")), styles=STYLES)
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {

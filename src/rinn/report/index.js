@@ -8,7 +8,7 @@
     document.getElementById(id),
   );
   const runs = [...list.children];
-  const words = runs.map((run) => {
+  const texts = runs.map((run) => {
     const { name, dataset, strategy } = run.dataset;
     return `${name} ${dataset} ${strategy}`.toLowerCase();
   });
@@ -19,10 +19,10 @@
   const show = () => {
     const wanted = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
-    runs.forEach((run, place) => {
+    runs.forEach((run, index) => {
       const fits =
         (!strategy.value || run.dataset.strategy === strategy.value) &&
-        wanted.every((word) => words[place].includes(word));
+        wanted.every((word) => texts[index].includes(word));
       run.hidden = !fits;
       if (fits) shown += 1;
     });
@@ -33,10 +33,10 @@
 
   const arrange = () => {
     const key = sort.value;
-    const down = sort.selectedOptions[0].dataset.way === "descending";
+    const down = sort.selectedOptions[0].dataset.order === "descending";
     const sorted = [...runs].sort((one, other) => {
       const [a, b] = [valueOf(one, key), valueOf(other, key)];
-      if (!a || !b) return (a ? 0 : 1) - (b ? 0 : 1); // what is not known goes last
+      if (!a || !b) return (a ? 0 : 1) - (b ? 0 : 1); // missing values go last
       return (down ? -1 : 1) * order.compare(a, b);
     });
     list.append(...sorted);
@@ -54,7 +54,7 @@
   filter.addEventListener("input", show);
   strategy.addEventListener("change", show);
   sort.addEventListener("change", arrange);
-  // A browser that comes back to the page keeps what was chosen.
+  // A browser that returns to the page keeps what was chosen.
   arrange();
   show();
 })();

@@ -1,44 +1,35 @@
-"""A small web server for run folders: this machine only, reading only, known files only."""
+"""A small web server for run folders: this machine only, reading only, listed files only."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import socketserver
-from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
-from rinn.report.index import CardBox, write_index
-from rinn.report.places import (
-    HTML,
+from rinn.report.folders import (
     REPORT,
-    SERVED,
-    TEXT,
     find_runs,
+    find_type,
     is_run,
     open_file,
     read_address,
     write_address,
 )
+from rinn.report.index import CardBox, render_index
 
 ADDRESS = "127.0.0.1"
-ASSETS = {
-    "/asset/style.css": "text/css; charset=utf-8",
-    "/asset/index.js": "text/javascript; charset=utf-8",
-}
-SECONDS_TO_ASK = 20
+TIMEOUT = 20  # seconds for a request
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-INDEX_POLICY = f"{NOTHING}; style-src 'self'; script-src 'self'; img-src data:"
-# A report brings its own style and script along. It may run them, but is nobody: it can ask for
-# nothing, also not for the files of other runs.
+# Pages have their style and script inside, and say themselves which.
+PAGE_POLICY = f"{NOTHING}; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+# A report may run its script, but has no origin: it cannot load the files of other runs.
 REPORT_POLICY = (
-    f"{NOTHING}; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; "
-    "font-src data:; sandbox allow-scripts allow-downloads allow-modals"
+    f"{PAGE_POLICY} blob:; font-src data:; sandbox allow-scripts allow-downloads allow-modals"
 )
 FILE_POLICY = f"{NOTHING}; sandbox"
 SAFETY = {
@@ -85,44 +76,40 @@ class ViewServer(ThreadingHTTPServer):
 
     def __init__(self, root: Path, port: int) -> None:
         self.root, self.cards = root, CardBox(root)
-        super().__init__((ADDRESS, port), _Answerer)
+        super().__init__((ADDRESS, port), _Handler)
 
     def server_bind(self) -> None:
-        """Bind without asking the network for this machine's name, which can take seconds."""
+        """Bind without looking up this machine's name, which can take seconds."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = ADDRESS, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of browsers that go away in the middle of an answer."""
+        """Ignore browsers that leave in the middle of an answer."""
 
     @property
     def url(self) -> str:
         """What to open in a browser."""
         return f"http://{ADDRESS}:{self.server_port}/"
 
-    @property
-    def hosts(self) -> set[str]:
-        """The names by which a browser on this machine may know the server."""
-        return {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
 
-
-class _Answerer(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     """Answers one request."""
 
     server: ViewServer
-    timeout = SECONDS_TO_ASK
+    timeout = TIMEOUT
 
     def do_GET(self) -> None:
         """Answer with a page or a file."""
-        if self.headers.get_all("Host", []) not in [[host] for host in self.server.hosts]:
+        hosts = [[f"{name}:{self.server.server_port}"] for name in (ADDRESS, "localhost")]
+        if self.headers.get_all("Host", []) not in hosts:
             # A page elsewhere could give its own name this machine's address, and then read all.
-            self._say(HTTPStatus.MISDIRECTED_REQUEST, f"This server answers to {self.server.url}")
+            self._send_line(
+                HTTPStatus.MISDIRECTED_REQUEST, f"This server answers to {self.server.url}"
+            )
             return
         path = self.path.split("?", 1)[0].split("#", 1)[0]
         if path == "/":
             self._answer_index()
-        elif path in ASSETS:
-            self._send(HTTPStatus.OK, ASSETS[path], FILE_POLICY, _load_asset(path))
         else:
             self._answer_file(path)
 
@@ -134,75 +121,61 @@ class _Answerer(BaseHTTPRequestHandler):
         runs = list(find_runs(self.server.root))
         cards = [self.server.cards.get(parts) for parts in runs]
         if runs == [()] and cards[0].has_report:
-            there = write_address([REPORT])
-            self._say(HTTPStatus.FOUND, f"The report is at {there}", Location=there)
+            address = write_address([REPORT])
+            self._send_line(HTTPStatus.FOUND, f"The report is at {address}", Location=address)
             return
-        page = write_index(self.server.root.name or "this folder", cards)
+        page = render_index(self.server.root.name or "this folder", cards)
         content = page.encode("utf-8", errors="backslashreplace")
-        self._send(HTTPStatus.OK, HTML, INDEX_POLICY, content)
+        self._start(HTTPStatus.OK, find_type(REPORT), PAGE_POLICY, len(content))
+        self._write(content)
 
     def _answer_file(self, path: str) -> None:
         parts = read_address(path)
-        known = parts is not None and is_run(self.server.root, parts[:-1])
-        file = open_file(self.server.root, parts) if parts and known else None
+        in_run = parts is not None and is_run(self.server.root, parts[:-1])
+        file = open_file(self.server.root, parts) if parts and in_run else None
         if parts is None or file is None:
-            self._say(HTTPStatus.NOT_FOUND, "There is no such file of a run here.")
+            self._send_line(HTTPStatus.NOT_FOUND, "There is no such file of a run here.")
             return
         with file:
-            kind, is_report = SERVED[parts[-1]], parts[-1] == REPORT
-            self.send_response(HTTPStatus.OK)
-            self._send_headers(kind, REPORT_POLICY if is_report else FILE_POLICY)
-            if kind.startswith("application/xml"):  # or a browser would run what is in it
-                self.send_header("Content-Disposition", "attachment")
-            size = os.fstat(file.fileno()).st_size
-            self.send_header("Content-Length", str(size))
-            self.end_headers()
+            kind, size = find_type(parts[-1]), os.fstat(file.fileno()).st_size
+            policy = REPORT_POLICY if parts[-1] == REPORT else FILE_POLICY
+            # A browser would run scripts in XML.
+            download = {"Content-Disposition": "attachment"} if "xml" in kind else {}
+            self._start(HTTPStatus.OK, kind, policy, size, **download)
             if self.command != "HEAD":
                 shutil.copyfileobj(file, self.wfile)
 
-    def _say(self, status: HTTPStatus, words: str, **headers: str) -> None:
-        """Answer with a line of plain text."""
-        self._send(status, TEXT, FILE_POLICY, f"{words}\n".encode(), headers)
+    def _send_line(self, status: HTTPStatus, line: str, **headers: str) -> None:
+        """Answer with a line of text."""
+        content = f"{line}\n".encode()
+        self._start(status, find_type(".txt"), FILE_POLICY, len(content), **headers)
+        self._write(content)
 
-    def _send(
-        self,
-        status: HTTPStatus,
-        kind: str,
-        policy: str,
-        content: bytes,
-        headers: dict[str, str] | None = None,
-    ) -> None:
+    def _start(self, status: HTTPStatus, kind: str, policy: str, size: int, **headers: str) -> None:
         self.send_response(status)
-        self._send_headers(kind, policy)
-        for name, value in ((headers or {}) | {"Content-Length": str(len(content))}).items():
+        kinds = {"Content-Security-Policy": policy, "Content-Type": kind}
+        for name, value in (SAFETY | kinds | headers).items():
             self.send_header(name, value)
+        self.send_header("Content-Length", str(size))
         self.end_headers()
+
+    def _write(self, content: bytes) -> None:
         if self.command != "HEAD":
             self.wfile.write(content)
-
-    def _send_headers(self, kind: str, policy: str) -> None:
-        for name, value in SAFETY.items():
-            self.send_header(name, value)
-        self.send_header("Content-Security-Policy", policy)
-        self.send_header("Content-Type", kind)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer what could not be understood, without repeating any of it."""
         if not hasattr(self, "headers"):  # the request line itself was wrong
             self.command, self.request_version = "GET", "HTTP/1.0"
         if code == HTTPStatus.NOT_IMPLEMENTED:  # a method that has no do_... here
-            self._say(HTTPStatus.METHOD_NOT_ALLOWED, "This server only shows.", Allow="GET, HEAD")
+            line = "This server only shows."
+            self._send_line(HTTPStatus.METHOD_NOT_ALLOWED, line, Allow="GET, HEAD")
         else:
-            self._say(HTTPStatus(code), HTTPStatus(code).phrase)
+            self._send_line(HTTPStatus(code), HTTPStatus(code).phrase)
 
     def version_string(self) -> str:
-        """Say no more of this machine than needed."""
+        """Reveal nothing about this machine."""
         return "rinn"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Keep the terminal quiet."""
-
-
-@cache
-def _load_asset(path: str) -> bytes:
-    return resources.files("rinn.report").joinpath(Path(path).name).read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
@@ -14,8 +13,13 @@ from rinn.errors import count
 from rinn.genomics.prepare.prepare import Prepared
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.report.html.charts import draw_bar, draw_histogram
+from rinn.report.html.document import (
+    REPORT_STYLES,
+    render_document,
+    render_header,
+    render_section,
+)
 from rinn.report.html.markup import Markup, element, join, list_names, paragraph, table
-from rinn.report.html.page import STYLES, write_policy
 
 MAX_GENES = 25
 VERBS = {
@@ -36,21 +40,9 @@ REFERENCES = {
 
 def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]) -> str:
     """Write the page."""
-    style = "\n".join(_read_style(name) for name in STYLES)
     title = (
         f"{count(len(prepared.x), 'tumour')}, {count(prepared.x.shape[1], 'input')}, "
         f"{count(prepared.y.shape[1], 'output')}"
-    )
-    head = join(
-        [
-            element("meta", charset="utf-8"),
-            element("meta", http_equiv="Content-Security-Policy", content=write_policy(style, "")),
-            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            element("meta", name="color-scheme", content="light dark"),
-            element("title", f"Prepared: {title}"),
-            element("style", Markup(style)),
-        ],
-        "\n",
     )
     sections = {
         "What came in": _say_sources(prepared),
@@ -60,28 +52,15 @@ def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[
         "Tissues and covariates": _say_tissues(prepared),
         "How it was made": _say_origin(manifest),
     }
-    links = [element("a", name, href=f"#{_anchor(name)}") for name in sections]
-    brand = element("div", element("p", "rinn prepare", class_="brand"), class_="top")
-    header = element("header", brand, element("h1", title), element("nav", *links))
-    parts = [
-        element("section", element("h2", name), content, id_=_anchor(name))
-        for name, content in sections.items()
-    ]
-    main = element("main", _say_first(prepared, settings), *parts)
-    words = (
-        f"Written by rinn {manifest['versions']['rinn']}. This page asks no server for anything."
+    parts = [render_section(heading, content) for heading, content in sections.items()]
+    version = manifest["versions"]["rinn"]
+    return render_document(
+        f"Prepared: {title}",
+        render_header("rinn prepare", title, {heading: heading for heading in sections}),
+        element("main", _say_first(prepared, settings), *parts),
+        element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
+        styles=REPORT_STYLES,
     )
-    body = element("body", header, main, element("footer", element("p", words)))
-    page = element("html", element("head", head), "\n", body, lang="en")
-    return f"<!doctype html>\n{page}\n"
-
-
-def _read_style(name: str) -> str:
-    return resources.files("rinn.report.html").joinpath(name).read_text(encoding="utf-8")
-
-
-def _anchor(heading: str) -> str:
-    return "".join(letter if letter.isalpha() else "-" for letter in heading.lower())
 
 
 def _say_first(prepared: Prepared, settings: PrepareSettings) -> Markup:

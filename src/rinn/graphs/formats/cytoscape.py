@@ -11,7 +11,7 @@ import networkx as nx
 
 from rinn.graphs.files import plain_values, spell_names
 from rinn.graphs.formats.words import name_interaction, step_aside
-from rinn.graphs.layout import place_nodes
+from rinn.graphs.layout import position_nodes
 
 RESERVED = (
     *("id", "name", "value", "parent", "source", "target", "interaction"),
@@ -56,14 +56,14 @@ def encode_cyjs(graph: nx.DiGraph) -> bytes:
         {'role': 'latent', 'id': 'L1', 'value': 'L1', 'name': 'L1'}
     """
     ids = spell_names(graph, lambda name: "_" if _BLANK.fullmatch(name) else name)
-    places = place_nodes(graph)
+    positions = position_nodes(graph)
     _, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
     _, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
     nodes = [
         {
             # `value` is what networkx takes for the node itself.
             "data": values | {"id": ids[node], "value": ids[node], "name": node},
-            "position": dict(zip("xy", places[node], strict=True)),
+            "position": dict(zip("xy", positions[node], strict=True)),
         }
         for node, values in zip(graph, about_nodes, strict=True)
     ]
@@ -103,7 +103,7 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
         ({'CXVersion': '2.0', 'hasFragments': False}, {'d': 'double'})
     """
     number = {node: i for i, node in enumerate(graph)}
-    places = place_nodes(graph)
+    positions = position_nodes(graph)
     node_types, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
     edge_types, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
     graph_types, about_graph = _about(graph)
@@ -117,7 +117,12 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
         ],
         "networkAttributes": [about_graph],
         "nodes": [
-            {"id": i, "x": places[node][0], "y": places[node][1], "v": {"name": node} | values}
+            {
+                "id": i,
+                "x": positions[node][0],
+                "y": positions[node][1],
+                "v": {"name": node} | values,
+            }
             for (node, i), values in zip(number.items(), about_nodes, strict=True)
         ],
         "edges": [

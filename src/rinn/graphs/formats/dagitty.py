@@ -8,7 +8,7 @@ import networkx as nx
 
 from rinn.graphs.files import flat_values, spell_names, spell_out
 from rinn.graphs.formats.words import step_aside
-from rinn.graphs.layout import COLUMN, ROW, place_nodes
+from rinn.graphs.layout import layer_nodes
 
 MARKS = {"input": "exposure", "latent": "latent", "output": "outcome"}
 
@@ -40,11 +40,14 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
         <BLANKLINE>
     """
     names = spell_names(graph, _rename)
-    places = {node: (x / COLUMN, y / ROW) for node, (x, y) in place_nodes(graph).items()}
-    lines = ["dag {", f'bb="{_box(list(places.values()))}"']
+    layers = layer_nodes(graph)
+    half = layers.rows / 2
+    box = f"-0.500,{-half:.3f},{len(layers.columns) - 0.5:.3f},{half:.3f}"
+    lines = ["dag {", f'bb="{box}"']
     for node, values in graph.nodes(data=True):
-        place = "{:.3f},{:.3f}".format(*places[node])
-        lines.append(f'{_word(names[node])} [{MARKS[values["role"]]},pos="{place}"]')
+        x, y = layers.positions[node]
+        position = f"{x:.3f},{y - half:.3f}"
+        lines.append(f'{_word(names[node])} [{MARKS[values["role"]]},pos="{position}"]')
     for source, target, values in graph.edges(data=True):
         pairs = step_aside(flat_values(values), ("pos", "label"))
         words = [f"{_word(name)}={_quote(str(value))}" for name, value in pairs.items()]
@@ -55,11 +58,6 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
 
 def _rename(name: str) -> str:
     return f"{name}_" if name in _NEVER_NAMES else spell_out(name, _NOT_DAGITTY)
-
-
-def _box(places: list[tuple[float, float]]) -> str:
-    xs, ys = ([place[axis] for place in places] or [0.0] for axis in (0, 1))
-    return f"{min(xs) - 0.5:.3f},{min(ys) - 0.5:.3f},{max(xs) + 0.5:.3f},{max(ys) + 0.5:.3f}"
 
 
 def _word(text: str) -> str:

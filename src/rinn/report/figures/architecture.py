@@ -1,4 +1,4 @@
-"""A network's architecture with its living edges: those that carry an input to an output."""
+"""A network's architecture with its active edges: those on a path from an input to an output."""
 
 from __future__ import annotations
 
@@ -16,32 +16,13 @@ from matplotlib.lines import Line2D
 from rinn.config import check_number
 from rinn.errors import InputError
 from rinn.nets.redundant import Weights
-from rinn.report.figures.canvas import (
-    BLUE,
-    GREY,
-    INK,
-    MARGIN,
-    NOTE_LINE,
-    PALE,
-    SMALL,
-    TITLE,
-    VERMILION,
-    add_legend,
-    fit_text,
-    make_sheet,
-    measure,
-    wrap_text,
-    write,
-    write_lines,
-    write_title,
-)
+from rinn.report.figures import canvas
 
-SHARE = 0.05
-
+FRACTION = 0.05  # of the largest |weight|, up to which an edge is not active
 MAX_INPUTS = 24
 LABEL = 0.55
 PITCH, NARROWEST = 0.25, 0.085  # inches between nodes
-NEAR, APART = 0.3, 0.85  # inches between rows without and with living edges
+NEAR, APART = 0.3, 0.85  # inches between rows without and with active edges
 UPRIGHT = 0.75
 TINY = 5.2
 
@@ -50,8 +31,8 @@ TINY = 5.2
 class NetEdge:
     """A weight from one row of the network to the next.
 
-    `row` is where it begins: 0 below the first hidden layer, which only inputs are in; l beside
-    hidden layer l. `redundant` edges come from an input, the others from a hidden node.
+    `row` is where it begins: 0 for the inputs below the first hidden layer, l for hidden layer l.
+    `redundant` edges come from an input, the others from a hidden node.
     """
 
     row: int
@@ -63,11 +44,11 @@ class NetEdge:
 
 @dataclass(frozen=True)
 class ArchitectureInfo:
-    """The living part of a network.
+    """The active part of a network.
 
-    An edge lives if its |weight| is above `floor` and it lies on a path of such edges from an
-    input to an output. `inputs` and `hidden` say which inputs of each row, and which nodes of
-    each hidden layer, have a living edge.
+    An edge is active if its |weight| is above `floor` and it is on a path of such edges from an
+    input to an output. `inputs` and `hidden` are masks of the inputs of each row, and of the
+    nodes of each hidden layer, that have an active edge.
     """
 
     edges: tuple[NetEdge, ...]
@@ -81,23 +62,23 @@ class ArchitectureInfo:
 
     @property
     def strongest(self) -> float:
-        """The largest |weight| of a living edge; 1 where there is none."""
+        """The largest |weight| of an active edge; 1 where there is none."""
         return max((abs(edge.weight) for edge in self.edges), default=1.0)
 
     @property
     def note(self) -> str:
-        """Say how much of the network lives."""
+        """Say how much of the network is active."""
         return (
-            f"{len(self.edges):,} of {self.weights:,} weights live: |w| > {self.floor:.2g}, on a "
-            f"way from an input to an output. {int(self.hidden.sum())} of {self.hidden.size} "
-            f"hidden nodes have such edges."
+            f"{len(self.edges):,} of {self.weights:,} weights are active: |w| > "
+            f"{self.floor:.2g}, on a path from an input to an output. {int(self.hidden.sum())} of "
+            f"{self.hidden.size} hidden nodes have such edges."
         )
 
 
 def architecture_info(
-    weights: Weights, inputs: Sequence[str], outputs: Sequence[str], *, share: float = SHARE
+    weights: Weights, inputs: Sequence[str], outputs: Sequence[str], *, fraction: float = FRACTION
 ) -> ArchitectureInfo:
-    """Find the edges of a network that carry an input to an output.
+    """Find the edges of a network on paths from inputs to outputs.
 
     Example:
         >>> weights = Weights(np.array([[[1.0, 0.0]]]), np.zeros((0, 1, 1)), np.array([[2.0]]),
@@ -111,9 +92,9 @@ def architecture_info(
             f"inputs and outputs must name the {into.shape[2]} inputs and {out.shape[0]} outputs "
             f"of the network, got {len(inputs)} and {len(outputs)} names"
         )
-    check_number("share", share, maximum=1, below=True)
-    floor = share * max(np.abs(part).max(initial=0.0) for part in (into, between, out))
-    edges = _living_edges(into, between, out, floor)
+    check_number("fraction", fraction, maximum=1, below=True)
+    floor = fraction * max(np.abs(part).max(initial=0.0) for part in (into, between, out))
+    edges = _list_active(into, between, out, floor)
     layers = len(weights.bias)
     read = np.zeros(into.shape[::2], bool)
     hidden = np.zeros((layers, out.shape[1]), bool)
@@ -131,12 +112,12 @@ def architecture_info(
     )
 
 
-def _living_edges(
+def _list_active(
     into: np.ndarray, between: np.ndarray, out: np.ndarray, floor: float
 ) -> list[NetEdge]:
     """List the edges above the floor whose source an input reaches and whose target an output."""
     steps = [*between, out]  # step l leads from hidden layer l + 1
-    started, ends = _find_ways(into, steps, floor)
+    started, ends = _find_reached(into, steps, floor)
     edges = [
         NetEdge(row, int(source), int(target), float(w[target, source]), True)
         for row, w in enumerate(into)
@@ -152,7 +133,7 @@ def _living_edges(
     return edges
 
 
-def _find_ways(
+def _find_reached(
     into: np.ndarray, steps: Sequence[np.ndarray], floor: float
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each hidden layer, which nodes an input reaches and which reach an output."""
@@ -169,30 +150,17 @@ def _find_ways(
     return started, ends[::-1]
 
 
-def plot_architecture(
-    weights: Weights,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    *,
-    share: float = SHARE,
-    title: str = "",
-) -> Figure:
-    """Draw a network from its inputs (below) to its outputs (above), with its living edges.
+def plot_architecture(info: ArchitectureInfo, *, title: str = "") -> Figure:
+    """Draw a network from its inputs (below) to its outputs (above), with its active edges.
 
-    Beside each hidden layer, on the right, stand the inputs that the layer above it reads again.
-    Width shows |weight|, colour and dashes its sign; nodes without a living edge are pale.
-
-    Example:
-        >>> weights = Weights(np.ones((2, 2, 3)), np.ones((1, 2, 2)), np.ones((1, 2)),
-        ...                   np.zeros((2, 2)), np.zeros(1))
-        >>> len(plot_architecture(weights, ["a", "b", "c"], ["d"]).axes)
-        1
+    To the right of each hidden layer are the inputs that the layer above it reads again. Width
+    shows |weight|, colour and dashes its sign; nodes without an active edge are pale.
     """
-    return _Sheet(architecture_info(weights, inputs, outputs, share=share)).draw(title)
+    return _Sheet(info).draw(title)
 
 
 class _Sheet:
-    """Where everything stands, in inches."""
+    """Positions in inches."""
 
     def __init__(self, info: ArchitectureInfo) -> None:
         self.info = info
@@ -200,7 +168,7 @@ class _Sheet:
         self.readers = len(info.inputs)
         self.shown = [self._choose(row) for row in range(self.readers)]
         many = max(len(shown) for shown in self.shown)
-        self.left = MARGIN + LABEL
+        self.left = canvas.MARGIN + LABEL
         self.hidden_pitch = max(min(PITCH, 5.0 / max(width, 1)), NARROWEST)
         block = self.hidden_pitch * width
         again = max((len(shown) for shown in self.shown[1:]), default=0)
@@ -208,23 +176,23 @@ class _Sheet:
         wide = max(block, (0.35 + block) * (again > 0) + PITCH * again, PITCH * many)
         self.output_pitch = min(PITCH, max(NARROWEST, wide / len(info.output_names)))
         wide = max(wide, self.output_pitch * len(info.output_names))
-        self.width = max(self.left + wide + MARGIN + 0.1, 4.5)
+        self.width = max(self.left + wide + canvas.MARGIN + 0.1, 4.5)
         self.heights = self._stack()
         self.flat = {
-            False: self._widest(info.output_names) < self.output_pitch - 0.03,
-            True: self._widest(info.input_names) < PITCH - 0.03,
+            False: canvas.find_widest(info.output_names, UPRIGHT, TINY) < self.output_pitch - 0.03,
+            True: canvas.find_widest(info.input_names, UPRIGHT, TINY) < PITCH - 0.03,
         }
 
     def _choose(self, row: int) -> list[int]:
-        """All inputs of a row, or those with the strongest living edges where they are many."""
-        alive = self.info.inputs[row]
-        if len(alive) <= MAX_INPUTS:
-            return list(range(len(alive)))
-        strength = np.zeros(len(alive))
+        """All inputs of a row, or those with the strongest active edges where they are many."""
+        active = self.info.inputs[row]
+        if len(active) <= MAX_INPUTS:
+            return list(range(len(active)))
+        strength = np.zeros(len(active))
         for edge in self.info.edges:
             if edge.redundant and edge.row == row:
                 strength[edge.source] = max(strength[edge.source], abs(edge.weight))
-        strongest = np.argsort(-strength, kind="stable")[: min(MAX_INPUTS, int(alive.sum()))]
+        strongest = np.argsort(-strength, kind="stable")[: min(MAX_INPUTS, int(active.sum()))]
         return sorted(strongest.tolist())
 
     def _stack(self) -> list[float]:
@@ -234,34 +202,33 @@ class _Sheet:
         return [0.0, *np.cumsum(steps).tolist()]
 
     def draw(self, title: str) -> Figure:
-        names = self._widest(self.info.output_names)
-        notes = [line for note in self._notes() for line in wrap_text(note, self.width - 0.3)]
-        top = 0.2 + TITLE * bool(title) + names + 0.1
-        below = 0.12 + self._widest(self.info.input_names)
+        names = canvas.find_widest(self.info.output_names, UPRIGHT, TINY)
+        notes = [
+            line for note in self._notes() for line in canvas.wrap_text(note, self.width - 0.3)
+        ]
+        top = 0.2 + canvas.TITLE * bool(title) + names + 0.1
+        below = 0.12 + canvas.find_widest(self.info.input_names, UPRIGHT, TINY)
         lowest = top + self.heights[-1]
-        height = lowest + below + 0.5 + NOTE_LINE * len(notes) + 0.05
-        figure, axes = make_sheet(self.width, height)
+        height = lowest + below + 0.5 + canvas.NOTE_LINE * len(notes) + 0.05
+        figure, axes = canvas.make_sheet(self.width, height)
         self.base = lowest
-        write_title(axes, title, self.width)
+        canvas.write_title(axes, title, self.width)
         self._draw_edges(axes)
         self._draw_nodes(axes)
         self._write_labels(axes)
-        place = (MARGIN / self.width, (height - lowest - below) / height)
-        add_legend(figure, self._handles(), loc="upper left", ncols=4, bbox_to_anchor=place)
-        write_lines(axes, MARGIN, lowest + below + 0.46, notes)
+        corner = (canvas.MARGIN / self.width, (height - lowest - below) / height)
+        canvas.add_legend(figure, self._handles(), loc="upper left", ncols=4, bbox_to_anchor=corner)
+        canvas.write_lines(axes, canvas.MARGIN, lowest + below + 0.46, notes)
         return figure
 
     def _notes(self) -> list[str]:
-        hidden = max(len(alive) - len(shown) for alive, shown in
+        hidden = max(len(active) - len(shown) for active, shown in
                      zip(self.info.inputs, self.shown, strict=True))  # fmt: skip
         if not hidden:
             return [self.info.note]
         strong = self.info.inputs.sum(axis=1).max() > MAX_INPUTS
         which = f"the {MAX_INPUTS} with the strongest" if strong else "those with"
-        return [self.info.note, f"Of the inputs of each row only {which} living edges are drawn."]
-
-    def _widest(self, names: Sequence[str]) -> float:
-        return max((measure(fit_text(name, UPRIGHT, TINY), TINY) for name in names), default=0.0)
+        return [self.info.note, f"Of the inputs of each row only {which} active edges are drawn."]
 
     def _input(self, row: int, source: int) -> tuple[float, float]:
         start = self.left if row == 0 else self.right
@@ -280,9 +247,9 @@ class _Sheet:
         return [start, self._node(edge.row + 1, edge.target)]
 
     def _draw_edges(self, axes: Axes) -> None:
-        for sign, colour, dash in ((1, BLUE, "-"), (-1, VERMILION, (0, (2.2, 1.1)))):
-            own = [edge for edge in self.info.edges if edge.weight * sign > 0]
-            lines = [(self._line(edge), _line_width(edge, self.info.strongest)) for edge in own]
+        for sign, colour, dash in ((1, canvas.BLUE, "-"), (-1, canvas.VERMILION, (0, (2.2, 1.1)))):
+            edges = [edge for edge in self.info.edges if edge.weight * sign > 0]
+            lines = [(self._line(edge), _line_width(edge, self.info.strongest)) for edge in edges]
             drawn = [(line, width) for line, width in lines if line is not None]
             axes.add_collection(LineCollection(
                 [line for line, _ in drawn], linewidths=[width for _, width in drawn],
@@ -293,26 +260,24 @@ class _Sheet:
         groups: dict[tuple[str, bool], list[tuple[float, float]]] = {}
         for row, shown in enumerate(self.shown):
             for source in shown:
-                alive = bool(self.info.inputs[row, source])
-                groups.setdefault(("s", alive), []).append(self._input(row, source))
+                active = bool(self.info.inputs[row, source])
+                groups.setdefault(("s", active), []).append(self._input(row, source))
         for layer, nodes in enumerate(self.info.hidden, 1):
-            for node, alive in enumerate(nodes):
-                groups.setdefault(("o", bool(alive)), []).append(self._node(layer, node))
-        for node, alive in enumerate(self.info.outputs):
-            place = self._node(self.layers + 1, node)
-            groups.setdefault(("D", bool(alive)), []).append(place)
-        for (marker, alive), points in groups.items():
-            size = {"s": 3.4, "o": 5.0, "D": 3.4}[marker] if alive else 2.0
+            for node, active in enumerate(nodes):
+                groups.setdefault(("o", bool(active)), []).append(self._node(layer, node))
+        for node, active in enumerate(self.info.outputs):
+            groups.setdefault(("D", bool(active)), []).append(self._node(self.layers + 1, node))
+        for (marker, active), points in groups.items():
+            size = {"s": 3.4, "o": 5.0, "D": 3.4}[marker] if active else 2.0
             x, y = zip(*points, strict=True)
-            axes.plot(x, y, marker, markersize=size, color=INK if alive else PALE, zorder=3)
+            axes.plot(
+                x, y, marker, markersize=size, color=canvas.INK if active else canvas.PALE, zorder=3
+            )
 
     def _write_labels(self, axes: Axes) -> None:
-        for layer in range(1, self.layers + 1):
-            y = self.base - self.heights[layer]
-            write(axes, MARGIN, y, f"hidden {layer}", SMALL, ha="left", color=GREY)
-        write(axes, MARGIN, self.base, "inputs", SMALL, ha="left", color=GREY)
-        top = self.base - self.heights[-1]
-        write(axes, MARGIN, top, "outputs", SMALL, ha="left", color=GREY)
+        heads = ["inputs", *(f"hidden {n + 1}" for n in range(self.layers)), "outputs"]
+        for head, height in zip(heads, self.heights, strict=True):
+            canvas.label(axes, canvas.MARGIN, self.base - height, head, canvas.SMALL)
         for row, shown in enumerate(self.shown):
             for source in shown:
                 if self.info.inputs[row, source]:
@@ -323,26 +288,26 @@ class _Sheet:
             self._write_name(axes, x, y - 0.06, name, below=False)
 
     def _write_name(self, axes: Axes, x: float, y: float, name: str, *, below: bool) -> None:
-        label = fit_text(name, UPRIGHT, TINY)
+        label = canvas.fit_text(name, UPRIGHT, TINY)
         flat = self.flat[below]
-        write(axes, x, y, label, TINY, ha="center", va="top" if below else "bottom",
+        canvas.write(axes, x, y, label, TINY, ha="center", va="top" if below else "bottom",
               rotation=0 if flat else 90, zorder=4)  # fmt: skip
 
     def _handles(self) -> list[Line2D]:
         most = self.info.strongest
-        node: dict[str, Any] = {"linestyle": "none", "color": INK}
+        node: dict[str, Any] = {"linestyle": "none", "color": canvas.INK}
         again = ", read by the layer above it" if self.readers > 1 else ""
         return [
-            Line2D([], [], color=BLUE, linewidth=1.6, label="weight > 0"),
-            Line2D([], [], color=VERMILION, linewidth=1.6, linestyle=(0, (2.2, 1.1)),
+            Line2D([], [], color=canvas.BLUE, linewidth=1.6, label="weight > 0"),
+            Line2D([], [], color=canvas.VERMILION, linewidth=1.6, linestyle=(0, (2.2, 1.1)),
                    label="weight < 0"),
-            Line2D([], [], color=INK, linewidth=0.4 + 0.25 * 2.0, label=f"|w| {most / 4:.2g}"),
-            Line2D([], [], color=INK, linewidth=2.4, label=f"|w| {most:.2g}"),
+            Line2D([], [], color=canvas.INK, linewidth=0.9, label=f"|w| {most / 4:.2g}"),
+            Line2D([], [], color=canvas.INK, linewidth=2.4, label=f"|w| {most:.2g}"),
             Line2D([], [], marker="s", markersize=3.4, label=f"input{again}", **node),
             Line2D([], [], marker="o", markersize=5.0, label="hidden node", **node),
             Line2D([], [], marker="D", markersize=3.4, label="output", **node),
-            Line2D([], [], marker="o", markersize=2.0, linestyle="none", color=PALE,
-                   label="without living edges"),
+            Line2D([], [], marker="o", markersize=2.0, linestyle="none", color=canvas.PALE,
+                   label="without active edges"),
         ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ from rinn.config import check_choice
 from rinn.errors import InputError
 from rinn.files import check_target, replace_file
 
-# The palette of Okabe and Ito (2008), told apart with every common colour blindness.
+# The palette of Okabe and Ito (2008), distinct for every common colour blindness.
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
 VERMILION, PURPLE = "#D55E00", "#CC79A7"
 INK, GREY, PALE, WHITE = "#222222", "#7a7a7a", "#d4d4d4", "#ffffff"
 
-FONT = "DejaVu Sans"  # comes with Matplotlib, so figures look alike on every machine
+FONT = "DejaVu Sans"  # comes with Matplotlib, so figures look the same on every machine
 SMALL, NORMAL, LARGE = 6.5, 8.0, 9.5  # points
 DPI = 200
 MAX_LETTERS = 120
@@ -46,14 +46,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def make_figure(width: float, height: float) -> Figure:
-    """Make an empty white figure that no window and no global state knows.
+    """Make an empty white figure outside of pyplot's state.
 
     Example:
         >>> make_figure(4, 3).get_size_inches().tolist()
         [4.0, 3.0]
     """
     figure = Figure(figsize=(width, height), dpi=DPI)
-    figure.set_layout_engine("none")  # whatever the user's own style asks for
+    figure.set_layout_engine("none")  # whatever the user's style asks for
     figure.set_facecolor(WHITE)
     return figure
 
@@ -69,7 +69,7 @@ def make_sheet(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def dress_axes(axes: Axes, x_label: str = "", y_label: str = "") -> None:
-    """Give a set of axes the look of all figures, whatever the user's own style is."""
+    """Give axes the look of all figures, whatever the user's style is."""
     axes.set_facecolor(WHITE)
     axes.grid(False)
     for side, spine in axes.spines.items():
@@ -97,8 +97,8 @@ def write(axes: Axes, x: float, y: float, text: str, size: float = NORMAL, **cha
     return axes.text(x, y, text, fontsize=size, parse_math=False, usetex=False, **style)
 
 
-def add_legend(place: Axes | Figure, handles: Sequence[Any], **changes: Any) -> None:
-    """Add a legend without a frame in the figures' own font."""
+def add_legend(parent: Axes | Figure, handles: Sequence[Any], **changes: Any) -> None:
+    """Add a legend without a frame in the font of the figures."""
     style: dict[str, Any] = {
         "frameon": False,
         "prop": FontProperties(family=fonts(), size=SMALL + 0.5),
@@ -108,7 +108,7 @@ def add_legend(place: Axes | Figure, handles: Sequence[Any], **changes: Any) -> 
         "borderaxespad": 0.0,
         "borderpad": 0.2,
     }
-    legend = place.legend(handles=list(handles), **style | changes)
+    legend = parent.legend(handles=list(handles), **style | changes)
     for text in legend.get_texts():
         text.set_parse_math(False)
 
@@ -148,10 +148,15 @@ def wrap_text(text: str, width: float, size: float = SMALL) -> list[str]:
     return lines
 
 
+def label(axes: Axes, x: float, y: float, text: str, size: float = NORMAL) -> None:
+    """Write a grey label from its left end."""
+    write(axes, x, y, text, size, ha="left", color=GREY)
+
+
 def write_lines(axes: Axes, x: float, y: float, lines: Sequence[str]) -> None:
     """Write the lines of a note, one below the other."""
     for number, line in enumerate(lines):
-        write(axes, x, y + NOTE_LINE * number, line, SMALL, ha="left", color=GREY)
+        label(axes, x, y + NOTE_LINE * number, line, SMALL)
 
 
 def write_title(axes: Axes, title: str, width: float) -> None:
@@ -178,11 +183,11 @@ def spell(text: str) -> str:
     """
     if len(text) > MAX_LETTERS:
         text = text[: MAX_LETTERS - 1] + "…"
-    known = _known_letters(tuple(fonts()))
+    available = _find_letters(tuple(fonts()))
     line = " ".join(text.split())
     return "".join(
         letter
-        if letter.isprintable() and ord(letter) in known
+        if letter.isprintable() and ord(letter) in available
         else letter.encode("ascii", "backslashreplace").decode()
         if not letter.isascii()
         else f"\\x{ord(letter):02x}"
@@ -195,6 +200,11 @@ def measure(text: str, size: float = NORMAL) -> float:
     return _measure(text, size, tuple(fonts())) if text else 0.0
 
 
+def find_widest(names: Iterable[str], width: float, size: float) -> float:
+    """The widest of these names in inches, each shortened to a width."""
+    return max((measure(fit_text(name, width, size), size) for name in names), default=0.0)
+
+
 @lru_cache(maxsize=10_000)
 def _measure(text: str, size: float, families: tuple[str, ...]) -> float:
     wanted = FontProperties(family=list(families), size=size)
@@ -202,18 +212,18 @@ def _measure(text: str, size: float, families: tuple[str, ...]) -> float:
 
 
 def fonts() -> list[str]:
-    """List the families that letters are taken from: ours, then the user's own of rcParams."""
+    """List the families that letters are taken from: ours, then those of the user's rcParams."""
     return list(_installed(tuple(matplotlib.rcParams["font.family"])))
 
 
 @lru_cache
 def _installed(wanted: tuple[str, ...]) -> tuple[str, ...]:
-    known = set(font_manager.get_font_names())
-    return (FONT, *(name for name in wanted if name in known and name != FONT))
+    installed = set(font_manager.get_font_names())
+    return (FONT, *(name for name in wanted if name in installed and name != FONT))
 
 
 @lru_cache
-def _known_letters(families: tuple[str, ...]) -> frozenset[int]:
+def _find_letters(families: tuple[str, ...]) -> frozenset[int]:
     paths = [font_manager.findfont(FontProperties(family=name)) for name in families]
     return frozenset(code for path in paths for code in FT2Font(path).get_charmap())
 

@@ -13,24 +13,27 @@ from matplotlib.figure import Figure
 
 from rinn.config import check_choice
 from rinn.errors import InputError, suggest
-from rinn.files import check_target, make_folder, replace_file
+from rinn.files import check_target, make_folder
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
-from rinn.report.figures.architecture import plot_architecture
-from rinn.report.figures.canvas import FORMATS, encode_figure
+from rinn.report.figures.architecture import architecture_info, plot_architecture
+from rinn.report.figures.canvas import FORMATS, save_figure
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
 from rinn.report.figures.graph import plot_graph
-from rinn.report.figures.patterns import plot_patterns
+from rinn.report.figures.patterns import patterns_info, plot_patterns
 from rinn.report.figures.selection import plot_selection
-from rinn.report.figures.strips import plot_strips
+from rinn.report.figures.strips import plot_strips, strips_info
+from rinn.report.info import comparison_info, curves_info, graph_info, selection_info
 from rinn.runs.read import RunContents
 
 _T = TypeVar("_T")
 
+MAX_DRAWN = 120  # nodes of a role
+
 
 class Absent(Exception):  # noqa: N818
-    """A folder lacks what a figure needs; the words say what."""
+    """A folder lacks what a figure needs; the message says what."""
 
 
 @dataclass(frozen=True)
@@ -56,41 +59,33 @@ def draw_figures(
 ) -> Iterator[Drawn]:
     """Draw figures of one source, such as a run folder, into files.
 
-    Everything is checked before the first file is written. Each figure is written whole or not at
-    all.
+    Everything is checked before the first file is written.
     """
-    paths = {figure.name: out / f"{figure.name}.{kind}" for figure in figures}
-    _check_place(out, list(paths.values()), force)
-    return _draw(source, figures, paths)
-
-
-def check_words(kind: str, only: str | None, figures: Mapping[str, FigureKind]) -> None:
-    """Refuse a format or a figure that there is none of."""
-    check_choice("format", kind, FORMATS)
-    if only is not None and only not in figures:
-        raise InputError(f"--only must name a figure, got {only!r}{suggest(only, figures)}")
-
-
-def _draw(source: Any, figures: Sequence[FigureKind], paths: dict[str, Path]) -> Iterator[Drawn]:
-    for figure in figures:
-        try:
-            drawn = figure.draw(source)
-        except (Absent, InputError) as error:
-            yield Drawn(figure.name, None, str(error))
-            continue
-        path = paths[figure.name]
-        make_folder(path.parent)
-        replace_file(path, encode_figure(drawn, path.suffix[1:]))
-        yield Drawn(figure.name, path)
-
-
-def _check_place(out: Path, paths: list[Path], force: bool) -> None:
-    for path in paths if os.path.isdir(out) else []:
+    paths = [out / f"{figure.name}.{kind}" for figure in figures]
+    for path in paths if out.is_dir() else []:
         check_target(path)
         if os.path.lexists(path) and not force:
             raise InputError(
                 f"cannot write {path}: it exists; choose another --out, or replace it with --force"
             )
+    return (_draw(source, figure, path) for figure, path in zip(figures, paths, strict=True))
+
+
+def check_request(kind: str, only: str | None, figures: Mapping[str, FigureKind]) -> None:
+    """Refuse an unknown format or figure."""
+    check_choice("format", kind, FORMATS)
+    if only is not None and only not in figures:
+        raise InputError(f"--only must name a figure, got {only!r}{suggest(only, figures)}")
+
+
+def _draw(source: Any, figure: FigureKind, path: Path) -> Drawn:
+    try:
+        drawn = figure.draw(source)
+    except (Absent, InputError) as error:
+        return Drawn(figure.name, None, str(error))
+    make_folder(path.parent)
+    save_figure(drawn, path)
+    return Drawn(figure.name, path)
 
 
 def _need(value: _T | None, why: str) -> _T:
@@ -114,8 +109,8 @@ def _draw_architecture(run: RunContents) -> Figure:
     net, inputs, outputs = _find_net(run), list(run.inputs), list(run.outputs)
     if net.trial.net.kind == "belief":
         inputs = outputs  # a belief network learns the outputs from the outputs
-    title = f"Network {net.trial.number}"
-    return plot_architecture(net.weights, inputs, outputs, title=title)
+    info = architecture_info(net.weights, inputs, outputs)
+    return plot_architecture(info, title=f"Network {net.trial.number}")
 
 
 def _draw_strips(run: RunContents) -> Figure:
@@ -125,30 +120,35 @@ def _draw_strips(run: RunContents) -> Figure:
         hidden = paper["hidden"].get("threshold")
         inputs = paper["input"].get("threshold") if paper["input"] else None
         thresholds = None if hidden is None else (hidden, hidden if inputs is None else inputs)
+    info = strips_info(map_trained(net), run.inputs, run.outputs, truth=run.truth,
+                       thresholds=thresholds)  # fmt: skip
     title = f"Network {net.trial.number}: what each node does to the outputs"
-    return plot_strips(map_trained(net), list(run.inputs), list(run.outputs), truth=run.truth,
-                       thresholds=thresholds, title=title)  # fmt: skip
+    return plot_strips(info, title=title)
 
 
 def _draw_selection(run: RunContents) -> Figure:
     _find_net(run)
-    return plot_selection(run.trials)
+    return plot_selection(selection_info(run.trials))
+
+
+def _draw_curves(run: RunContents) -> Figure:
+    return plot_curves(curves_info(_need(run.curves, "there is no curves.csv")))
 
 
 FIGURES = {
     figure.name: figure
     for figure in (
         FigureKind("graph", "the latent graph in layers",
-                   lambda run: plot_graph(run.graph)),
+                   lambda run: plot_graph(graph_info(run.graph, max_drawn=MAX_DRAWN))),
         FigureKind("comparison", "found and true graph: right, missed and extra edges",
-                   lambda run: plot_comparison(run.graph, _find_truth(run))),
+                   lambda run: plot_comparison(comparison_info(run.graph, _find_truth(run)))),
         FigureKind("patterns", "the outputs that each latent and input of the truth reaches",
-                   lambda run: plot_patterns(_find_truth(run))),
+                   lambda run: plot_patterns(patterns_info(_find_truth(run)))),
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
-        FigureKind("architecture", "a network with its living edges", _draw_architecture),
+        FigureKind("architecture", "a network with its active edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
                    _draw_selection),
         FigureKind("curves", "losses of the kept networks by epoch",
-                   lambda run: plot_curves(_need(run.curves, "there is no curves.csv"))),
+                   _draw_curves),
     )
 }  # fmt: skip

@@ -14,23 +14,9 @@ from matplotlib.figure import Figure
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, check_graph, latents_in_order
 from rinn.graphs.patterns import reach_vectors
-from rinn.report.figures.canvas import (
-    GREY,
-    LARGE,
-    MARGIN,
-    NORMAL,
-    NOTE_LINE,
-    SMALL,
-    TITLE,
-    fit_text,
-    make_sheet,
-    measure,
-    wrap_text,
-    write,
-    write_lines,
-    write_title,
-)
-from rinn.report.figures.tiles import Tile, draw_key, draw_tiles, grid_shape, key_size
+from rinn.report.figures import canvas
+from rinn.report.figures.tiles import Tile, draw_key, draw_tiles, key_size
+from rinn.report.info import grid_shape
 
 MAX_TILES = 48  # of latents, and of inputs
 PAGE = 7.0
@@ -84,17 +70,16 @@ def patterns_info(graph: nx.DiGraph) -> PatternsInfo:
     )
 
 
-def plot_patterns(graph: nx.DiGraph, *, title: str = "") -> Figure:
+def plot_patterns(info: PatternsInfo, *, title: str = "") -> Figure:
     """Draw which outputs each latent and each input reaches, as grids in the order of outputs.
 
     Latents that reach the same outputs share a grid. With the paper's graph this is its Figure 2.
 
     Example:
         >>> from rinn.simulate.graphs import paper_graph
-        >>> len(plot_patterns(paper_graph()).axes)
+        >>> len(plot_patterns(patterns_info(paper_graph())).axes)
         1
     """
-    info = patterns_info(graph)
     names = ["/".join(names) for names in info.names]
     blocks = [
         ("latents", names[:MAX_TILES], info.latents),
@@ -104,7 +89,7 @@ def plot_patterns(graph: nx.DiGraph, *, title: str = "") -> Figure:
 
 
 class _Sheet:
-    """Where everything stands, in inches."""
+    """Positions in inches."""
 
     def __init__(self, info: PatternsInfo, blocks: list[tuple[str, list[str], np.ndarray]]) -> None:
         self.info, self.blocks = info, blocks
@@ -113,27 +98,30 @@ class _Sheet:
         self.wide = columns * self.cell
         self.step, self.line = self.wide + 0.22, rows * self.cell + 0.32
         most = max((len(names) for _, names, _ in blocks), default=1)
-        self.across = max(1, min(most, int((PAGE - 2 * MARGIN) / self.step)))
+        self.across = max(1, min(most, int((PAGE - 2 * canvas.MARGIN) / self.step)))
 
     def draw(self, title: str) -> Figure:
         key = key_size(self.info.outputs)
-        width = max(self.across * self.step, key[0], measure(title, LARGE), 3.0) + 2 * MARGIN
-        width = min(width, max(PAGE, key[0] + 2 * MARGIN))
-        lines = wrap_text(_say_note(self.info), width - 2 * MARGIN)
-        top = 0.2 + TITLE * bool(title)
+        width = (
+            max(self.across * self.step, key[0], canvas.measure(title, canvas.LARGE), 3.0)
+            + 2 * canvas.MARGIN
+        )
+        width = min(width, max(PAGE, key[0] + 2 * canvas.MARGIN))
+        lines = canvas.wrap_text(_describe_left_out(self.info), width - 2 * canvas.MARGIN)
+        top = 0.2 + canvas.TITLE * bool(title)
         tall = sum(0.3 + self._lines(names) * self.line for _, names, _ in self.blocks)
         bottom = top + tall + 0.14 + key[1]
-        figure, axes = make_sheet(width, bottom + 0.15 + NOTE_LINE * len(lines))
-        write_title(axes, title, width)
+        figure, axes = canvas.make_sheet(width, bottom + 0.15 + canvas.NOTE_LINE * len(lines))
+        canvas.write_title(axes, title, width)
         tiles, y = [], top
         for head, names, values in self.blocks:
-            write(axes, MARGIN, y, head, NORMAL, ha="left", color=GREY)
+            canvas.label(axes, canvas.MARGIN, y, head)
             tiles += self._place(axes, names, values, y + 0.3)
             y += 0.3 + self._lines(names) * self.line
         draw_tiles(axes, tiles, self.cell, 1.0)
-        write(axes, MARGIN, y, "order of the outputs", NORMAL, ha="left", color=GREY)
-        draw_key(axes, MARGIN, y + 0.14, self.info.outputs)
-        write_lines(axes, MARGIN, bottom + 0.12, lines)
+        canvas.label(axes, canvas.MARGIN, y, "order of the outputs")
+        draw_key(axes, canvas.MARGIN, y + 0.14, self.info.outputs)
+        canvas.write_lines(axes, canvas.MARGIN, bottom + 0.12, lines)
         return figure
 
     def _lines(self, names: list[str]) -> int:
@@ -141,15 +129,16 @@ class _Sheet:
 
     def _place(self, axes: Axes, names: list[str], values: np.ndarray, y: float) -> list[Tile]:
         tiles = []
-        for place, name in enumerate(names):
-            x, own = MARGIN + place % self.across * self.step, y + place // self.across * self.line
-            tiles.append(Tile(values[place].astype(float), x, own))
-            label = fit_text(name, self.step - 0.04, SMALL)
-            write(axes, x + self.wide / 2, own - 0.08, label, SMALL, ha="center")
+        for number, name in enumerate(names):
+            x = canvas.MARGIN + number % self.across * self.step
+            top = y + number // self.across * self.line
+            tiles.append(Tile(values[number].astype(float), x, top))
+            label = canvas.fit_text(name, self.step - 0.04, canvas.SMALL)
+            canvas.write(axes, x + self.wide / 2, top - 0.08, label, canvas.SMALL, ha="center")
         return tiles
 
 
-def _say_note(info: PatternsInfo) -> str:
+def _describe_left_out(info: PatternsInfo) -> str:
     parts = []
     for what, count in (("latent patterns", len(info.names)), ("inputs", len(info.input_names))):
         if count > MAX_TILES:

@@ -18,26 +18,11 @@ from rinn.graphs.basics import latents_in_order
 from rinn.graphs.patterns import TOLERANCE, Patterns, reach_vectors, truth_patterns
 from rinn.graphs.protocol import score_protocol
 from rinn.nets.maps import NetMaps
-from rinn.report.figures.canvas import (
-    GREY,
-    INK,
-    MARGIN,
-    NORMAL,
-    NOTE_LINE,
-    PALE,
-    TITLE,
-    fit_text,
-    make_sheet,
-    measure,
-    wrap_text,
-    write,
-    write_lines,
-    write_title,
-)
-from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles, grid_shape
+from rinn.report.figures import canvas
+from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles
+from rinn.report.info import FAINT, grid_shape
 
 ACROSS = 16  # hidden nodes in a line
-FAINT = 0.02  # share of the strongest effect below which there is none
 MAX_INPUTS = 24
 MANY_OUTPUTS = 25  # beyond which fewer inputs fit beside the hidden nodes
 FEWER_INPUTS = 16
@@ -52,7 +37,7 @@ UPRIGHT = 0.7  # inches for names that stand upright
 class StripNode:
     """A node's name and effects; `match` names the true latent whose pattern it shows.
 
-    Of an input `match` is its own name, where its effects are its true pattern.
+    Of an input `match` is its name, where its effects are its true pattern.
     """
 
     name: str
@@ -76,7 +61,7 @@ class Strip:
 class StripsInfo:
     """The layers, first layer first; at the end the inputs' sums where several layers read them.
 
-    `most` is the effect with the full colour. `thresholds` (hidden, input) are those above which
+    `most` is the effect at full colour. `thresholds` (hidden, input) are those above which
     a node acts on an output when it is compared with the truth; `found` and `patterns` count the
     true patterns that some hidden node shows, and all.
     """
@@ -101,7 +86,7 @@ class StripsInfo:
             how = ", chosen with sight of the truth" if self.oracle else ""
             lines.append(
                 f"Black frame: shows the pattern of the true latent named above it (|effect| > "
-                f"{self.thresholds[0]:.2g}{how}); of an input, its own pattern. {self.found} of "
+                f"{self.thresholds[0]:.2g}{how}); of an input, its pattern. {self.found} of "
                 f"{self.patterns} patterns found."
             )
         if self.only_active:
@@ -128,8 +113,8 @@ def strips_info(
         ['h₁']
     """
     _check_names(maps, inputs, outputs)
-    marks = _Marks(maps, inputs, outputs, truth, thresholds)
-    rows = _choose_inputs(maps, marks.known, len(outputs))
+    marks = _mark_nodes(maps, inputs, outputs, truth, thresholds)
+    rows = _choose_inputs(maps, marks.real, len(outputs))
     strips = _make_strips(maps, inputs, rows, marks)
     shown = np.abs([node.values for strip in strips for node in (*strip.hidden, *strip.inputs)])
     most = _full_colour(shown)
@@ -161,13 +146,13 @@ def _make_strips(
             for j in _choose_hidden(nodes, floor)
         )
         read = rows if layer < len(maps.by_layer) else ()
-        own = tuple(
+        reads = tuple(
             StripNode(inputs[i], maps.by_layer[layer, i], "" if again else marks.inputs[i])
             for i in read
         )
-        active = np.abs([node.values for node in (*hidden, *own)]).max(initial=0) > floor
+        active = np.abs([node.values for node in (*hidden, *reads)]).max(initial=0) > floor
         label = f"h{_subscript(layer + 1)}"
-        strips.append(Strip(label, hidden, own) if active else Strip(label, (), ()))
+        strips.append(Strip(label, hidden, reads) if active else Strip(label, (), ()))
     if rows and again:
         sums = (StripNode(inputs[i], maps.inputs[i], marks.inputs[i]) for i in rows)
         strips.append(Strip("sum", (), tuple(sums)))
@@ -186,40 +171,50 @@ def _join_silent(strips: Sequence[Strip]) -> list[Strip]:
     return joined
 
 
+@dataclass(frozen=True)
 class _Marks:
-    """Which nodes show a pattern of the truth."""
+    """Which nodes show a pattern of the truth, by the pattern's name; "" where none."""
 
-    def __init__(
-        self,
-        maps: NetMaps,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        truth: nx.DiGraph | None,
-        thresholds: tuple[float, float] | None,
-    ) -> None:
-        self.hidden = [[""] * maps.hidden.shape[1] for _ in maps.hidden]
-        self.inputs = [""] * len(maps.inputs)
-        self.known: list[int] = []
-        self.found = self.patterns = 0
-        self.thresholds = None
-        if truth is None:
-            return
-        patterns = truth_patterns(truth, outputs, inputs if len(maps.inputs) else [])
-        self.thresholds = thresholds or _find_thresholds(maps, patterns)
-        names = _name_patterns(truth, patterns)
-        bits = np.abs(maps.hidden[:, :, patterns.columns]) > self.thresholds[0]
-        near = [[_nearest(node, patterns.hidden) for node in layer] for layer in bits]
-        self.hidden = [["" if i is None else names[i] for i in layer] for layer in near]
-        self.found = len({i for layer in near for i in layer if i is not None})
-        self.patterns = len(patterns.hidden)
-        if len(maps.inputs):
-            own = np.abs(maps.inputs[:, patterns.columns])[patterns.rows] > self.thresholds[1]
-            right = ((own != patterns.input).sum(axis=1) <= TOLERANCE) & own.any(axis=1)
-            real = patterns.input.any(axis=1)
-            right &= real
-            self.known = patterns.rows[real].tolist()
-            for row, name, good in zip(patterns.rows, patterns.inputs, right, strict=True):
-                self.inputs[row] = name if good else ""
+    hidden: list[list[str]]
+    inputs: list[str]
+    real: list[int]
+    found: int
+    patterns: int
+    thresholds: tuple[float, float] | None
+
+
+def _mark_nodes(
+    maps: NetMaps,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    truth: nx.DiGraph | None,
+    thresholds: tuple[float, float] | None,
+) -> _Marks:
+    marks = [""] * len(maps.inputs)
+    if truth is None:
+        return _Marks([[""] * maps.hidden.shape[1] for _ in maps.hidden], marks, [], 0, 0, None)
+    patterns = truth_patterns(truth, outputs, inputs if len(maps.inputs) else [])
+    thresholds = thresholds or _find_thresholds(maps, patterns)
+    names = _name_patterns(truth, patterns)
+    bits = np.abs(maps.hidden[:, :, patterns.columns]) > thresholds[0]
+    near = [[_find_nearest(node, patterns.hidden) for node in layer] for layer in bits]
+    real: list[int] = []
+    if len(maps.inputs):
+        acts = np.abs(maps.inputs[:, patterns.columns])[patterns.rows] > thresholds[1]
+        has_effect = patterns.input.any(axis=1)
+        real = patterns.rows[has_effect].tolist()
+        right = (acts != patterns.input).sum(axis=1) <= TOLERANCE
+        right &= acts.any(axis=1) & has_effect
+        for row, name, good in zip(patterns.rows, patterns.inputs, right, strict=True):
+            marks[row] = name if good else ""
+    return _Marks(
+        hidden=[["" if i is None else names[i] for i in layer] for layer in near],
+        inputs=marks,
+        real=real,
+        found=len({i for layer in near for i in layer if i is not None}),
+        patterns=len(patterns.hidden),
+        thresholds=thresholds,
+    )
 
 
 def _check_names(maps: NetMaps, inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -246,7 +241,7 @@ def _name_patterns(truth: nx.DiGraph, patterns: Patterns) -> list[str]:
     return [name[tuple(vector)] for vector in patterns.hidden.tolist()]
 
 
-def _nearest(
+def _find_nearest(
     node: Bool[np.ndarray, " output"], patterns: Bool[np.ndarray, "pattern output"]
 ) -> int | None:
     if not node.any() or not len(patterns):
@@ -255,13 +250,13 @@ def _nearest(
     return int(apart.argmin()) if apart.min() <= TOLERANCE else None
 
 
-def _choose_inputs(maps: NetMaps, known: Sequence[int], outputs: int) -> list[int]:
+def _choose_inputs(maps: NetMaps, real: Sequence[int], outputs: int) -> list[int]:
     """All inputs; where they do not fit those of the truth, then those with strong effects."""
     most = MAX_INPUTS if outputs <= MANY_OUTPUTS else FEWER_INPUTS
     if len(maps.inputs) <= most:
         return list(range(len(maps.inputs)))
     strength = np.abs(maps.inputs).max(axis=1)
-    strength[list(known)] += strength.max() + 1
+    strength[list(real)] += strength.max() + 1
     return sorted(np.argsort(-strength, kind="stable")[:most].tolist())
 
 
@@ -284,35 +279,19 @@ def _subscript(number: int) -> str:
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def plot_strips(
-    maps: NetMaps,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    *,
-    truth: nx.DiGraph | None = None,
-    thresholds: tuple[float, float] | None = None,
-    oracle: bool = True,
-    title: str = "",
-) -> Figure:
+def plot_strips(info: StripsInfo, *, title: str = "") -> Figure:
     """Draw what each hidden node and each input of a network does to the outputs.
 
     One line for each layer, first layer first: its hidden nodes, and the inputs that it reads. A
     grid shows the outputs row by row in their order. As Figures 3 and 4 of the paper.
-
-    Example:
-        >>> import numpy as np
-        >>> maps = NetMaps(np.eye(2)[None], np.eye(2), np.eye(2)[None])
-        >>> len(plot_strips(maps, ["a", "b"], ["c", "d"]).axes)
-        2
     """
-    info = strips_info(maps, inputs, outputs, truth=truth, thresholds=thresholds, oracle=oracle)
-    columns, rows = grid_shape(len(outputs))
+    columns, rows = grid_shape(len(info.outputs))
     cell = max(0.23 / columns, 0.03)
     return _Sheet(info, columns * cell, rows * cell, cell).draw(title)
 
 
 class _Sheet:
-    """Where everything stands, in inches."""
+    """Positions in inches."""
 
     def __init__(self, info: StripsInfo, wide: float, tall: float, cell: float) -> None:
         self.info, self.wide, self.tall, self.cell = info, wide, tall, cell
@@ -322,31 +301,33 @@ class _Sheet:
         most = max((len(strip.hidden) for strip in info.strips), default=0)
         self.across = min(ACROSS, most)
         self.inputs = max((len(strip.inputs) for strip in info.strips), default=0)
-        self.left = MARGIN + LABEL
+        self.left = canvas.MARGIN + LABEL
         self.right = self.left + self.across * self.step + BETWEEN
         names = [node.name for strip in info.strips for node in strip.inputs]
-        widest = max((measure(fit_text(name, UPRIGHT, TINY), TINY) for name in names), default=0.0)
+        widest = canvas.find_widest(names, UPRIGHT, TINY)
         self.upright = widest > self.step - 0.02
         self.head = widest if self.upright else 0.1
 
     def draw(self, title: str) -> Figure:
-        width = self.right + self.inputs * self.step - (0 if self.inputs else BETWEEN) + MARGIN
-        width = max(width, 4.2)
-        notes = [line for note in self.info.notes for line in wrap_text(note, width - 2.2)]
-        top = 0.25 + TITLE * bool(title) + self.head + 0.14
+        beside = self.inputs * self.step if self.inputs else -BETWEEN
+        width = max(self.right + beside + canvas.MARGIN, 4.2)
+        notes = [line for note in self.info.notes for line in canvas.wrap_text(note, width - 2.2)]
+        top = 0.25 + canvas.TITLE * bool(title) + self.head + 0.14
         heights = [self._height(strip) for strip in self.info.strips]
         bottom = top + sum(heights)
-        figure, axes = make_sheet(width, bottom + max(0.5, 0.16 + NOTE_LINE * len(notes)))
-        write_title(axes, title, width)
+        figure, axes = canvas.make_sheet(
+            width, bottom + max(0.5, 0.16 + canvas.NOTE_LINE * len(notes))
+        )
+        canvas.write_title(axes, title, width)
         self._write_heads(axes, top)
         tiles, y = [], top
         for strip, height in zip(self.info.strips, heights, strict=True):
-            tiles += self._place(axes, strip, y)
+            tiles += self._draw_strip(axes, strip, y)
             y += height
         draw_tiles(axes, tiles, self.cell, self.info.most)
-        words = "effect on the output"
-        draw_scale(figure, MARGIN + 0.15, bottom + 0.2, self.info.most, words, self.info.saturated)
-        write_lines(axes, 2.0, bottom + 0.1, notes)
+        scale = self.info.most, "effect on the output", self.info.saturated
+        draw_scale(figure, canvas.MARGIN + 0.15, bottom + 0.2, *scale)
+        canvas.write_lines(axes, 2.0, bottom + 0.1, notes)
         return figure
 
     def _height(self, strip: Strip) -> float:
@@ -356,48 +337,42 @@ class _Sheet:
 
     def _write_heads(self, axes: Axes, top: float) -> None:
         y = top - self.head - 0.2
-        write(axes, self.left, y, "hidden nodes", NORMAL, ha="left", color=GREY)
-        first = next((strip.inputs for strip in self.info.strips if strip.inputs), ())
-        at = self._find_inputs(top) - 0.035
-        if first:
-            write(axes, self.right, y, "inputs that the layer reads", NORMAL, ha="left", color=GREY)
-        for place, node in enumerate(first):
-            x = self.right + place * self.step + self.wide / 2
-            self._write_name(axes, x, at, node.name)
-
-    def _find_inputs(self, top: float) -> float:
-        """The height of the first strip that has inputs."""
+        canvas.label(axes, self.left, y, "hidden nodes")
         for strip in self.info.strips:
             if strip.inputs:
-                break
+                canvas.label(axes, self.right, y, "inputs that the layer reads")
+                for number, node in enumerate(strip.inputs):
+                    x = self.right + number * self.step + self.wide / 2
+                    self._write_name(axes, x, top - 0.035, node.name)
+                return
             top += self._height(strip)
-        return top
 
     def _write_name(self, axes: Axes, x: float, y: float, name: str) -> None:
         if self.upright:
-            label = fit_text(name, UPRIGHT, TINY)
-            write(axes, x, y, label, TINY, ha="center", va="bottom", rotation=90)
+            label = canvas.fit_text(name, UPRIGHT, TINY)
+            canvas.write(axes, x, y, label, TINY, ha="center", va="bottom", rotation=90)
         else:
-            write(axes, x, y - 0.04, fit_text(name, self.step, TINY), TINY, ha="center")
+            label = canvas.fit_text(name, self.step, TINY)
+            canvas.write(axes, x, y - 0.04, label, TINY, ha="center")
 
-    def _place(self, axes: Axes, strip: Strip, y: float) -> list[Tile]:
+    def _draw_strip(self, axes: Axes, strip: Strip, y: float) -> list[Tile]:
         if not strip.hidden and not strip.inputs:
-            write(axes, MARGIN, y, strip.label, NORMAL, ha="left")
-            write(axes, self.left, y, "nothing acts on any output", TINY + 1, ha="left", color=GREY)
+            canvas.write(axes, canvas.MARGIN, y, strip.label, canvas.NORMAL, ha="left")
+            canvas.label(axes, self.left, y, "nothing acts on any output", TINY + 1)
             return []
-        write(axes, MARGIN, y + self.tall / 2, strip.label, NORMAL, ha="left")
+        canvas.write(axes, canvas.MARGIN, y + self.tall / 2, strip.label, canvas.NORMAL, ha="left")
         tiles = []
-        for place, node in enumerate(strip.hidden):
-            x = self.left + place % ACROSS * self.step
-            tiles.append(self._tile(axes, node, x, y + place // ACROSS * self.line))
-        for place, node in enumerate(strip.inputs):
-            tiles.append(self._tile(axes, node, self.right + place * self.step, y, named=False))
+        for number, node in enumerate(strip.hidden):
+            x = self.left + number % ACROSS * self.step
+            tiles.append(self._tile(axes, node, x, y + number // ACROSS * self.line))
+        for number, node in enumerate(strip.inputs):
+            tiles.append(self._tile(axes, node, self.right + number * self.step, y, named=False))
         return tiles
 
     def _tile(self, axes: Axes, node: StripNode, x: float, y: float, *, named: bool = True) -> Tile:
         if not node.match:
-            return Tile(node.values, x, y, PALE, 0.5)
+            return Tile(node.values, x, y, canvas.PALE, 0.5)
         if named:
-            label = fit_text(node.match, self.step, TINY)
-            write(axes, x + self.wide / 2, y - 0.05, label, TINY, ha="center")
-        return Tile(node.values, x, y, INK, 1.1)
+            label = canvas.fit_text(node.match, self.step, TINY)
+            canvas.write(axes, x + self.wide / 2, y - 0.05, label, TINY, ha="center")
+        return Tile(node.values, x, y, canvas.INK, 1.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,24 +15,13 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rinn.report.figures.canvas import (
-    BLUE,
-    FONT,
-    GREY,
-    INK,
-    PALE,
-    SMALL,
-    VERMILION,
-    WHITE,
-    fit_text,
-    measure,
-    write,
-)
+from rinn.report.figures import canvas
+from rinn.report.info import grid_shape
 
-FAINT = 0.02  # share of the full colour below which a cell stays empty
+FAINT = 0.02  # fraction of the full colour up to which a cell stays empty
 MANY_CELLS = 6000  # beyond this, vector files hold the cells as dots
-SHADES = LinearSegmentedColormap.from_list("rinn", [VERMILION, WHITE, BLUE])
-KEY_CELL = 0.36
+SHADES = LinearSegmentedColormap.from_list("rinn", [canvas.VERMILION, canvas.WHITE, canvas.BLUE])
+KEY_CELL, KEY_HEIGHT = 0.36, 0.2  # inches
 
 
 @dataclass(frozen=True)
@@ -43,19 +31,8 @@ class Tile:
     values: Float[np.ndarray, " output"]
     x: float
     y: float
-    frame: str = PALE
+    frame: str = canvas.PALE
     frame_width: float = 0.5
-
-
-def grid_shape(cells: int) -> tuple[int, int]:
-    """Columns and rows of a near-square grid.
-
-    Example:
-        >>> grid_shape(16), grid_shape(84), grid_shape(5)
-        ((4, 4), (10, 9), (3, 2))
-    """
-    columns = max(1, math.ceil(math.sqrt(cells)))
-    return columns, max(1, math.ceil(cells / columns))
 
 
 def draw_tiles(axes: Axes, tiles: Sequence[Tile], cell: float, most: float) -> None:
@@ -63,12 +40,12 @@ def draw_tiles(axes: Axes, tiles: Sequence[Tile], cell: float, most: float) -> N
     cells, values, dashes = [], [], []
     for tile in tiles:
         columns, _ = grid_shape(len(tile.values))
-        for place in np.flatnonzero(np.abs(tile.values) > FAINT * most):
-            x = tile.x + place % columns * cell
-            y = tile.y + place // columns * cell
+        for index in np.flatnonzero(np.abs(tile.values) > FAINT * most):
+            x = tile.x + index % columns * cell
+            y = tile.y + index // columns * cell
             cells.append(Rectangle((x, y), cell, cell))
-            values.append(float(tile.values[place]))
-            if tile.values[place] < -0.2 * most:
+            values.append(float(tile.values[index]))
+            if tile.values[index] < -0.2 * most:
                 dashes.append([(x + 0.25 * cell, y + cell / 2), (x + 0.75 * cell, y + cell / 2)])
     dots = len(cells) > MANY_CELLS
     axes.add_collection(
@@ -77,14 +54,14 @@ def draw_tiles(axes: Axes, tiles: Sequence[Tile], cell: float, most: float) -> N
             array=np.array(values),
             cmap=SHADES,
             norm=Normalize(-most, most),
-            edgecolors=WHITE,
+            edgecolors=canvas.WHITE,
             linewidths=min(0.4, 6 * cell),
             rasterized=dots,
             zorder=2,
         )
     )
     axes.add_collection(
-        LineCollection(dashes, colors=WHITE, linewidths=8 * cell, rasterized=dots, zorder=3)
+        LineCollection(dashes, colors=canvas.WHITE, linewidths=8 * cell, rasterized=dots, zorder=3)
     )
     axes.add_collection(PatchCollection(
         [_outline(tile, cell) for tile in tiles],
@@ -101,9 +78,9 @@ def _outline(tile: Tile, cell: float) -> Rectangle:
 
 
 def draw_scale(
-    figure: Figure, x: float, y: float, most: float, words: str, saturated: bool
+    figure: Figure, x: float, y: float, most: float, label: str, saturated: bool
 ) -> None:
-    """Draw the colours' scale at a place of a sheet, in inches; saturated, its ends mean more."""
+    """Draw the scale of colours on a sheet; saturated, its ends stand for larger effects too."""
     width, height = figure.get_size_inches()
     axes = figure.add_axes((x / width, 1 - (y + 0.09) / height, 1.3 / width, 0.09 / height))
     bar = figure.colorbar(
@@ -112,33 +89,35 @@ def draw_scale(
     less, more = ("≤ ", "≥ ") if saturated else ("", "")
     ends = f"{less}\N{MINUS SIGN}{most:.2g}", f"{more}{most:.2g}"
     bar.set_ticks([-most, 0, most], labels=[ends[0], "0", ends[1]])
-    bar.outline.set_edgecolor(PALE)
+    bar.outline.set_edgecolor(canvas.PALE)
     axes.tick_params(
-        labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, color=GREY, length=2, pad=1.5
+        labelsize=canvas.SMALL,
+        labelfontfamily=canvas.FONT,
+        labelcolor=canvas.INK,
+        color=canvas.GREY,
+        length=2,
+        pad=1.5,
     )
     sheet = figure.axes[0]
-    write(sheet, x, y - 0.1, words, SMALL, ha="left")
-    dash: dict[str, Any] = {"color": WHITE, "linewidth": 0.9}
+    canvas.write(sheet, x, y - 0.1, label, canvas.SMALL, ha="left")
+    dash: dict[str, Any] = {"color": canvas.WHITE, "linewidth": 0.9}
     axes.plot([-0.92 * most, -0.78 * most], [0.5, 0.5], **dash)
 
 
-def draw_key(axes: Axes, x: float, y: float, outputs: Sequence[str]) -> tuple[float, float]:
-    """Draw which cell is which output, with names where they fit; give its width and height."""
-    columns, rows = grid_shape(len(outputs))
-    longest = max((measure(fit_text(name, 2.0, 6.0), 6.0) for name in outputs), default=0.0)
-    cell = min(max(KEY_CELL, longest + 0.08), 0.75)
-    tall = 0.2
-    for place, name in enumerate(outputs):
-        left, top = x + place % columns * cell, y + place // columns * tall
-        axes.add_patch(Rectangle((left, top), cell, tall, fill=False, edgecolor=PALE,
-                                 linewidth=0.5))  # fmt: skip
-        label = fit_text(name, cell - 0.04, 6.0)
-        write(axes, left + cell / 2, top + tall / 2, label, 6.0, ha="center")
-    return columns * cell, rows * tall
+def draw_key(axes: Axes, x: float, y: float, outputs: Sequence[str]) -> None:
+    """Draw which cell is which output, with names where they fit."""
+    columns, _ = grid_shape(len(outputs))
+    wide = key_size(outputs)[0] / columns
+    for number, name in enumerate(outputs):
+        left, top = x + number % columns * wide, y + number // columns * KEY_HEIGHT
+        axes.add_patch(Rectangle((left, top), wide, KEY_HEIGHT, fill=False,
+                                 edgecolor=canvas.PALE, linewidth=0.5))  # fmt: skip
+        label = canvas.fit_text(name, wide - 0.04, 6.0)
+        canvas.write(axes, left + wide / 2, top + KEY_HEIGHT / 2, label, 6.0, ha="center")
 
 
 def key_size(outputs: Sequence[str]) -> tuple[float, float]:
     """The width and height that `draw_key` takes, in inches."""
     columns, rows = grid_shape(len(outputs))
-    longest = max((measure(fit_text(name, 2.0, 6.0), 6.0) for name in outputs), default=0.0)
-    return columns * min(max(KEY_CELL, longest + 0.08), 0.75), rows * 0.2
+    longest = canvas.find_widest(outputs, 2.0, 6.0)
+    return columns * min(max(KEY_CELL, longest + 0.08), 0.75), rows * KEY_HEIGHT

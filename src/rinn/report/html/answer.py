@@ -1,4 +1,4 @@
-"""The report's first words: the result in three sentences."""
+"""The start of the report: the result in three sentences."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from rinn.runs.manifest import Spread
 from rinn.runs.read import RunContents
 
 
-def say_title(contents: RunContents) -> str:
+def describe_title(contents: RunContents) -> str:
     """Name the page after the two tables."""
     tables = contents.manifest.tables
     return f"Latent graph between {clip(tables.x)} and {clip(tables.y)}"
 
 
-def say_answer(contents: RunContents) -> Markup:
-    """Say the result in three sentences, and what to be careful with."""
+def render_answer(contents: RunContents) -> Markup:
+    """The result in three sentences, and the warnings."""
     warnings = contents.manifest.warnings or ()
-    careful = [paragraph(sentence, class_="careful") for sentence in warnings]
-    sentences = (paragraph(sentence) for sentence in answer_info(contents))
-    return element("div", *sentences, *careful, class_="lead")
+    sentences = [paragraph(sentence) for sentence in answer_info(contents)]
+    sentences += [paragraph(sentence, class_="careful") for sentence in warnings]
+    return element("div", *sentences, class_="lead")
 
 
 def answer_info(contents: RunContents) -> tuple[str, str, str]:
-    """Say in three sentences what was found, out of how much, and how well it predicts."""
+    """Describe what was found, from how many networks, and how well it predicts."""
     if not contents.is_measured:
         return _answer_alone(contents)
     effects, networks = contents.manifest.effects, contents.manifest.networks
-    said = _say_test(contents, "the kept networks have")
+    predicts = _describe_test(contents, "the kept networks have")
     if effects and not contents.nets:
-        said = _say_test(contents, "the graph's own network has")
-        return _say_found(contents), effects.sentence, said
+        predicts = _describe_test(contents, "the graph's own network has")
+        return _describe_found(contents), effects.sentence, predicts
     if networks is None:
         raise contents.reject("manifest.json")
+    kept = len(networks.kept)
     trained = (
-        f"{count(networks.trained, 'network')} "
-        f"{'was' if networks.trained == 1 else 'were'} trained, and the {len(networks.kept)} "
-        f"{_say_choice(contents)} {'was' if len(networks.kept) == 1 else 'were'} kept."
+        f"{count(networks.trained, 'network')} {'was' if networks.trained == 1 else 'were'} "
+        f"trained, and the {kept} {_describe_choice(contents)} {'was' if kept == 1 else 'were'} "
+        "kept."
     )
     if effects:
         trained = f"{trained} {effects.sentence}"
-    return _say_found(contents), trained, said
+    return _describe_found(contents), trained, predicts
 
 
-def _say_found(contents: RunContents) -> str:
+def _describe_found(contents: RunContents) -> str:
     graph = contents.graph
     latents = by_role(graph, "latent")
     if not latents:
         none = "No latent was found often enough, with effects beyond chance, to be reported"
-        rest = _say_others(graph)
-        return f"{none}; the graph has {rest}." if rest else f"{none}."
+        others = _describe_others(graph)
+        return f"{none}; the graph has {others}." if others else f"{none}."
     joined = {name for latent in latents for name in nx.all_neighbors(graph, latent)}
     sides = [
         f"{len(joined.intersection(names))} of {count(len(names), role)}"
@@ -62,36 +63,36 @@ def _say_found(contents: RunContents) -> str:
     ]
     verb = "connects" if len(latents) == 1 else "connect"
     found = f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}"
-    if rest := _say_others(graph):
-        found += f", beside {rest}"
-    shares = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
-    if np.isnan(shares).any():
+    if others := _describe_others(graph):
+        found += f", in addition to {others}"
+    percents = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
+    if np.isnan(percents).any():
         return f"{found}."
-    low, high = f"{min(shares):.0f} %", f"{max(shares):.0f} %"
+    low, high = f"{min(percents):.0f} %", f"{max(percents):.0f} %"
     span = low if low == high else f"{low} to {high}"
     each = "it was found" if len(latents) == 1 else "each was found"
     return f"{found}; {each} in {span} of {contents.repeats}."
 
 
-def _say_others(graph: nx.DiGraph) -> str:
+def _describe_others(graph: nx.DiGraph) -> str:
     """Count the edges into outputs that come from no latent."""
     sides = [graph.nodes[a]["role"] for a, b in graph.edges if graph.nodes[b]["role"] == "output"]
-    words = []
+    parts = []
     if direct := sides.count("input"):
-        words.append(count(direct, "direct edge"))
+        parts.append(count(direct, "direct edge"))
     if between := sides.count("output"):
-        words.append(f"{count(between, 'edge')} between outputs")
-    return " and ".join(words)
+        parts.append(f"{count(between, 'edge')} between outputs")
+    return " and ".join(parts)
 
 
-def _say_choice(contents: RunContents) -> str:
+def _describe_choice(contents: RunContents) -> str:
     if contents.manifest.settings.select == "accurate":
         return "with the lowest validation loss"
     return "with the best balance of few weights and low validation loss"
 
 
 def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
-    """What to say of a graph of which only the edges are known."""
+    """Describe a graph of which only the edges are known."""
     latents = len(by_role(contents.graph, "latent"))
     return (
         f"The graph has {count(latents, 'latent')} and "
@@ -101,20 +102,21 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
     )
 
 
-def _say_test(contents: RunContents, who: str) -> str:
+def _describe_test(contents: RunContents, who: str) -> str:
     test = contents.test
-    start = f"On {count(test.samples, 'sample')} that no network has seen, {who}"
-    error, over = _spread(test.error), "(mean ± standard deviation over networks)"
+    start = f"On {count(test.samples, 'sample')} that no network was trained on, {who}"
+    error, over = _format_spread(test.error), "(mean ± standard deviation over networks)"
     if test.loss == "bce":
-        words = f"{start} a cross-entropy of {error}"
+        sentence = f"{start} a cross-entropy of {error}"
         if test.auroc:
-            words += f" and an AUROC of {_spread(test.auroc)}, where 0.5 is guessing"
-        return f"{words} {over}."
+            sentence += f" and an AUROC of {_format_spread(test.auroc)}, where 0.5 is guessing"
+        return f"{sentence} {over}."
     if test.loss == "mixed":
-        words = f"{start} a mean deviance of {error}"
+        sentence = f"{start} a mean deviance of {error}"
         if test.auroc:
-            words += f", and an AUROC of {_spread(test.auroc)} for outputs that are 0 or 1"
-        return f"{words} {over}; guessing the mean of a number or count would give about 1."
+            auroc = _format_spread(test.auroc)
+            sentence += f", and an AUROC of {auroc} for outputs that are 0 or 1"
+        return f"{sentence} {over}; guessing the mean of a number or count would give about 1."
     guess = float(np.mean(np.square(contents.scales.y_scaling_std)))
     return (
         f"{start} a mean squared error of {error} {over}; guessing each output's mean would give "
@@ -122,5 +124,5 @@ def _say_test(contents: RunContents, who: str) -> str:
     )
 
 
-def _spread(value: Spread) -> str:
+def _format_spread(value: Spread) -> str:
     return f"{value.mean:.3g} ± {value.sd or 0.0:.2g}"

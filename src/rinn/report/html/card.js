@@ -1,4 +1,4 @@
-// What the pointer and the keyboard find in the graph, and the card of a latent.
+// Tooltips of nodes and edges, and the card of a latent.
 const card = byId("card");
 let opener = null;
 let quietUntil = 0; // no tooltip over a card that has just opened
@@ -8,7 +8,7 @@ function describeNode(n) {
   const about = data.latents[n];
   return [
     node.name,
-    node.role === "latent" && !node.drawn ? "latent, found too seldom to be drawn" : node.role,
+    node.role === "latent" && !node.drawn ? "latent, found too rarely to be reported" : node.role,
     about && about.frequency !== null ? `found in ${percent(about.frequency)} of ${data.repeats}` : null,
     edges.length ? count(edges.length, "edge") : "no edge",
     about?.names?.[0] ?? null,
@@ -22,13 +22,13 @@ function describeEdge(e) {
   return [
     `${clip(nodes[edge[FROM]].name, 60)} → ${clip(nodes[edge[TO]].name, 60)}`,
     weight === null ? null : `${weight < 0 ? "lowers" : "raises"}: ${signed(weight)}${spread}`,
-    edge[SHARE] === null ? null : `found in ${percent(edge[SHARE])} of ${data.repeats}`,
+    edge[FREQUENCY] === null ? null : `found in ${percent(edge[FREQUENCY])} of ${data.repeats}`,
     SUPPORTS[edge[SUPPORT]] ?? null,
-    edge[EXCHANGEABLE] ? `the data do not tell it from ${clip(edge[EXCHANGEABLE], 120)}` : null,
+    edge[EXCHANGEABLE] ? `the data cannot distinguish it from ${clip(edge[EXCHANGEABLE], 120)}` : null,
     ...describeOrigin(edge),
-    edge[Q] === null ? null : `q = ${short(edge[Q])} (share of such edges that chance would give)`,
-    edge[WORTH] === null ? null : `loss without it: ${signed(edge[WORTH])}${error}`,
-    edge[IS_DRAWN] ? null : "not part of the graph: found too seldom",
+    edge[Q] === null ? null : `q = ${short(edge[Q])} (expected fraction of such edges due to chance)`,
+    edge[LOSS_CHANGE] === null ? null : `loss without it: ${signed(edge[LOSS_CHANGE])}${error}`,
+    edge[IS_DRAWN] ? null : "not part of the graph: found too rarely",
   ];
 }
 
@@ -40,23 +40,23 @@ const SUPPORTS = {
 };
 
 const ORIGINS = {
-  data: "found without prior knowledge too",
-  prior: "owes its place to prior knowledge",
-  forced: "drawn only because the prior says so",
+  data: "found without the prior too",
+  prior: "there because of the prior",
+  forced: "there only because the prior says so",
 };
 
-function isOwed(edge) {
+function isFromPrior(edge) {
   return edge[ORIGIN] === "prior" || edge[ORIGIN] === "forced";
 }
 
 function describeOrigin(edge) {
   if (!ORIGINS[edge[ORIGIN]]) return [];
-  const without = edge[SHARE_WITHOUT] === null ? null
-    : `found in ${percent(edge[SHARE_WITHOUT])} of ${data.repeats} without the prior`;
+  const without = edge[FREQUENCY_WITHOUT] === null ? null
+    : `found in ${percent(edge[FREQUENCY_WITHOUT])} of ${data.repeats} without the prior`;
   return [without, edge[IS_DRAWN] ? ORIGINS[edge[ORIGIN]] : null];
 }
 
-// Thin lines are hard to hit: what lies a few pixels beside the pointer counts too.
+// Thin lines are hard to hit: what is within a few pixels of the pointer counts too.
 function findAt(x, y) {
   for (const [dx, dy] of [[0, 0], [0, -3], [0, 3], [-3, 0], [3, 0]]) {
     const mark = document.elementFromPoint(x + dx, y + dy)?.closest("#graph .edge, #graph .node");
@@ -65,7 +65,7 @@ function findAt(x, y) {
   return null;
 }
 
-function tell(mark, x, y) {
+function showDetails(mark, x, y) {
   const number = Number(mark.id.slice(1));
   showTip(mark.id.startsWith("e") ? describeEdge(number) : describeNode(number), x, y);
 }
@@ -85,7 +85,7 @@ function startPointer() {
         mark?.classList.add("under");
         now = mark;
       }
-      if (mark) tell(mark, x, y);
+      if (mark) showDetails(mark, x, y);
       else hideTip();
     });
   });
@@ -99,7 +99,7 @@ function startPointer() {
     if (!mark) return;
     const n = Number(mark.id.slice(1));
     if (nodes[n].role === "latent") openCard(n, mark);
-    else byId("found").textContent = sayWay(n, light([n]));
+    else byId("found").textContent = describePaths(n, highlight([n]));
   });
 }
 
@@ -108,8 +108,8 @@ function startCard() {
   nodes.forEach((node, n) => {
     node.mark?.querySelector("title").remove(); // the tooltip says more
     if (node.role !== "latent" || !node.mark) return;
-    const said = describeNode(n).filter(Boolean).join(", ");
-    fill(node.mark, { tabindex: 0, role: "button", "aria-label": `${said}; open its card` }, []);
+    const about = describeNode(n).filter(Boolean).join(", ");
+    fill(node.mark, { tabindex: 0, role: "button", "aria-label": `${about}; open its card` }, []);
     node.mark.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -131,7 +131,7 @@ function openCard(n, from) {
   opener = from ?? opener;
   quietUntil = performance.now() + 300;
   hideTip();
-  light([n]);
+  highlight([n]);
   const close = make("button", { type: "button", class: "close", "aria-label": "Close the card" }, "×");
   close.addEventListener("click", closeCard);
   const head = make("div", { class: "card-head" },
@@ -146,7 +146,7 @@ function openCard(n, from) {
 function closeCard() {
   if (card.hidden) return false;
   card.hidden = true;
-  unlight();
+  clearHighlight();
   opener?.focus({ preventScroll: true });
   return true;
 }
@@ -154,38 +154,38 @@ function closeCard() {
 function writeCard(n) {
   const about = data.latents[n];
   if (!about) {
-    return [make("p", null, "Found too seldom to be drawn."), ...listEnds(n)];
+    return [make("p", null, "Found too rarely to be reported."), ...listEnds(n)];
   }
   const parts = [];
   if (about.frequency !== null) {
     parts.push(make("p", { class: "card-line" }, `Found in ${percent(about.frequency)} of ${data.repeats}`),
-      draw("svg", { class: "share", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+      draw("svg", { class: "fraction", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
         draw("rect", { class: "all", width: 100, height: 4 }),
         draw("rect", { class: "part", width: 100 * about.frequency, height: 4 })));
   }
   if (about.names?.length) {
     parts.push(make("h3", null, "Gene sets"),
-      make("ul", { class: "sets" }, ...about.names.map((words) => make("li", null, words))));
+      make("ul", { class: "sets" }, ...about.names.map((name) => make("li", null, name))));
   }
   parts.push(...listEnds(n));
   if (about.effects) parts.push(...writeEffects(about));
   if (about.activity && about.activity.samples) parts.push(...writeActivity(about.activity));
-  const [worth, error] = about.worth;
-  if (worth !== null) {
-    const give = error === null ? "" : ` ± ${short(error)}`;
-    parts.push(make("p", { class: "note" }, `Held at its mean, the loss of held-out samples changes by ${signed(worth)}${give}.`));
+  const [change, error] = about.loss_change;
+  if (change !== null) {
+    const spread = error === null ? "" : ` ± ${short(error)}`;
+    parts.push(make("p", { class: "note" }, `Held at its mean, the loss of held-out samples changes by ${signed(change)}${spread}.`));
   }
-  const verdict = about.known ? "Could be known: " : "Careful: ";
-  parts.push(make("p", { class: about.known ? "note" : "note careful" }, `${verdict}${about.reason}.`));
+  const verdict = about.identifiable ? "Identifiable: " : "Careful: ";
+  parts.push(make("p", { class: about.identifiable ? "note" : "note careful" }, `${verdict}${about.reason}.`));
   return parts;
 }
 
 function listEnds(n) {
-  return [["up", FROM, "Acted on by"], ["down", TO, "Acts on"]].map(([along, end, words]) => {
+  return [["up", FROM, "Causes"], ["down", TO, "Acts on"]].map(([along, end, head]) => {
     const edges = nodes[n][along].map((e) => data.edges[e]).filter(isShown);
     edges.sort((a, b) => a[end] - b[end]); // nodes are numbered in the order of the tables
     const list = make("ul", { class: "chips" }, ...edges.map((edge) => writeChip(edge, edge[end])));
-    return make("div", { class: `card-${along}` }, make("h3", null, `${words} (${edges.length})`), list);
+    return make("div", { class: `card-${along}` }, make("h3", null, `${head} (${edges.length})`), list);
   });
 }
 
@@ -194,7 +194,7 @@ function writeChip(edge, n) {
   const sign = weight > 0 ? "plus" : weight < 0 ? "minus" : "unknown"; // as the edge is drawn
   const inner = [clip(node.name, 28), weight === null ? null : make("span", { class: "value" }, ` ${signed(weight)}`),
     edge[SUPPORT] === "covariance" ? make("span", { class: "value" }, " by covariance") : null,
-    isOwed(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
+    isFromPrior(edge) ? make("span", { class: "value" }, ` ${edge[ORIGIN]}`) : null];
   const chip = node.role === "latent"
     ? make("button", { type: "button", class: `chip ${sign}` }, ...inner)
     : make("span", { class: `chip ${sign}`, title: clip(node.name, 300) }, ...inner);
@@ -205,16 +205,16 @@ function writeChip(edge, n) {
 function writeEffects(about) {
   const all = Object.values(data.latents).flatMap((latent) => latent.effects ?? []);
   const most = all.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
-  const words = `Full colour is ${most}${data.units}, the largest effect of all latents.`;
+  const note = `The darkest colour is an effect of ${most}${data.units}, the largest of all latents.`;
   return [make("h3", null, "Effects on the outputs"),
     drawHeat([about.effects], most, { across: 1, cell: about.effects.length > 36 ? 12 : 20 }),
-    make("p", { class: "note" }, words)];
+    make("p", { class: "note" }, note)];
 }
 
 function writeActivity(activity) {
   const { bins, low, high, quantiles, samples } = activity;
   const most = Math.max(...bins), wide = 10, high_ = 64;
-  const bars = bins.map((number, place) => draw("rect", { x: place * wide, width: wide - 1,
+  const bars = bins.map((number, index) => draw("rect", { x: index * wide, width: wide - 1,
     y: high_ - (high_ * number) / most, height: (high_ * number) / most, class: "bar" }));
   const at = (value) => ((value - low) / (high - low || 1)) * bins.length * wide;
   const middle = draw("path", { class: "median", d: `M${at(quantiles[2]).toFixed(1)} 0V${high_}` });
@@ -223,7 +223,7 @@ function writeActivity(activity) {
     role: "img", "aria-label": label, preserveAspectRatio: "none" }, ...bars, middle);
   const ends = make("div", { class: "ends" }, make("span", null, `${low}`),
     make("span", null, `median ${quantiles[2]}`), make("span", null, `${high}`));
-  const words = `${samples} samples; nine in ten lie between ${quantiles[0]} and ${quantiles[4]}. ` +
-    "Mean 0 and standard deviation 1 over the samples that it was fitted on.";
-  return [make("h3", null, "Activity over the samples"), svg, ends, make("p", { class: "note" }, words)];
+  const note = `${samples} samples; nine in ten are between ${quantiles[0]} and ${quantiles[4]}. ` +
+    "Mean 0 and standard deviation 1 over the samples used for fitting.";
+  return [make("h3", null, "Activity over the samples"), svg, ends, make("p", { class: "note" }, note)];
 }

@@ -1,8 +1,9 @@
-// The graph: the slider of frequencies, search, zoom, and what the pointer is told.
+// The graph: the slider of frequencies, search and zoom.
 const NAME = 0, ROLE = 1, DRAWN = 2;
-const FROM = 0, TO = 1, SHARE = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, WORTH = 6, ERROR = 7, Q = 8;
+const FROM = 0, TO = 1, FREQUENCY = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, LOSS_CHANGE = 6;
+const ERROR = 7, Q = 8;
 const SUPPORT = 9, EXCHANGEABLE = 10;
-const SHARE_WITHOUT = 11, ORIGIN = 12; // only where there was prior knowledge
+const FREQUENCY_WITHOUT = 11, ORIGIN = 12; // only with prior knowledge
 const LABELS_FROM = 0.6; // pixels to the unit; below it labels of inputs and outputs are hidden
 const DEEPEST = 12;
 
@@ -10,24 +11,24 @@ const picture = byId("graph");
 const view = picture.querySelector(".view");
 const box = { ...size(picture), depth: null };
 const levels = [...picture.querySelectorAll(".level")].map((group) => ({
-  group, share: group.dataset.f === undefined ? Infinity : Number(group.dataset.f),
+  group, frequency: group.dataset.f === undefined ? Infinity : Number(group.dataset.f),
   weak: group.classList.contains("weak"), edges: group.childElementCount,
 }));
 const nodes = data.nodes.map((about, n) => ({
   name: about[NAME], role: about[ROLE], drawn: about[DRAWN], mark: byId(`n${n}`),
   up: [], down: [], firmest: -1, firmestDrawn: -1,
 }));
-let line = null; // null: the graph as drawn; else the least frequency
+let threshold = null; // null: the reported graph; else the lowest frequency shown
 let zoom = { x: 0, y: 0, k: 1 };
-let picked = []; // the nodes whose way is lit
+let picked = []; // the nodes whose paths are highlighted
 
 data.edges.forEach((edge, e) => {
-  const share = edge[SHARE] === null ? Infinity : edge[SHARE];
+  const frequency = edge[FREQUENCY] ?? Infinity;
   nodes[edge[FROM]].down.push(e);
   nodes[edge[TO]].up.push(e);
   for (const n of [edge[FROM], edge[TO]]) {
-    nodes[n].firmest = Math.max(nodes[n].firmest, share);
-    if (edge[IS_DRAWN]) nodes[n].firmestDrawn = Math.max(nodes[n].firmestDrawn, share);
+    nodes[n].firmest = Math.max(nodes[n].firmest, frequency);
+    if (edge[IS_DRAWN]) nodes[n].firmestDrawn = Math.max(nodes[n].firmestDrawn, frequency);
   }
 });
 
@@ -37,16 +38,16 @@ function size(svg) {
 }
 
 function isShown(edge) {
-  if (line === null) return edge[IS_DRAWN];
-  return edge[SHARE] === null || edge[SHARE] >= line;
+  if (threshold === null) return edge[IS_DRAWN];
+  return edge[FREQUENCY] === null || edge[FREQUENCY] >= threshold;
 }
 
 // Only groups and nodes whose state changes are touched, so that thousands of edges cost nothing.
-function showLine(least) {
-  line = least;
+function setThreshold(lowest) {
+  threshold = lowest;
   let shown = 0, all = 0, depth = box.height;
   for (const level of levels) {
-    const is = least === null ? !level.weak : level.share >= least;
+    const is = lowest === null ? !level.weak : level.frequency >= lowest;
     if (is !== level.is) {
       if (is) level.group.removeAttribute("display");
       else level.group.setAttribute("display", "none");
@@ -57,13 +58,13 @@ function showLine(least) {
   }
   for (const node of nodes) {
     if (!node.mark) continue;
-    const lone = (least === null ? node.firmestDrawn : node.firmest) < (least ?? 0);
+    const isolated = (lowest === null ? node.firmestDrawn : node.firmest) < (lowest ?? 0);
     const below = node.mark.dataset.below;
-    if (below && !lone) depth = Math.max(depth, Number(below) + 30);
-    if (lone === node.lone) continue;
-    node.mark.classList.toggle("lone", lone);
-    if (below) node.mark.setAttribute("display", lone ? "none" : "inline");
-    node.lone = lone;
+    if (below && !isolated) depth = Math.max(depth, Number(below) + 30);
+    if (isolated === node.isolated) continue;
+    node.mark.classList.toggle("isolated", isolated);
+    if (below) node.mark.setAttribute("display", isolated ? "none" : "inline");
+    node.isolated = isolated;
   }
   if (depth !== box.depth) {
     box.depth = depth;
@@ -71,43 +72,43 @@ function showLine(least) {
     requestAnimationFrame(fitLabels); // not now: it would lay out the page within the event
   }
   picture.dataset.shown = shown;
-  sayShown(shown, all);
-  if (picked.length) light(picked);
+  describeShown(shown, all);
+  if (picked.length) highlight(picked);
 }
 
-function sayShown(shown, all) {
-  const words = byId("shown");
-  if (!words) return;
+function describeShown(shown, all) {
+  const status = byId("shown");
+  if (!status) return;
   byId("line").textContent = `${byId("slider").value} %`;
-  words.textContent = line === null
-    ? `${count(shown, "edge")}, the graph as drawn`
+  status.textContent = threshold === null
+    ? `${count(shown, "edge")}, the reported graph`
     : `${shown} of ${count(all, "edge")} that were found`;
-  byId("as-drawn").disabled = line === null;
+  byId("reset").disabled = threshold === null;
 }
 
 function startSlider() {
   const slider = byId("slider");
-  showLine(null);
+  setThreshold(null);
   if (!slider) return;
   const first = slider.value;
-  slider.addEventListener("input", () => showLine(slider.value / 100));
-  byId("as-drawn").addEventListener("click", () => {
+  slider.addEventListener("input", () => setThreshold(slider.value / 100));
+  byId("reset").addEventListener("click", () => {
     slider.value = first;
-    showLine(null);
+    setThreshold(null);
   });
 }
 
-// All that lies above and below some nodes along the edges that are shown.
-function findWay(starts) {
-  const way = { nodes: new Set(starts), edges: new Set() };
+// All ancestors and descendants of nodes along the edges that are shown.
+function findPaths(starts) {
+  const paths = { nodes: new Set(starts), edges: new Set() };
   for (const [along, end] of [["up", FROM], ["down", TO]]) {
     const queue = [...starts], seen = new Set(starts);
     while (queue.length) {
       for (const e of nodes[queue.pop()][along]) {
         const edge = data.edges[e];
         if (!isShown(edge)) continue;
-        way.edges.add(e);
-        way.nodes.add(edge[end]);
+        paths.edges.add(e);
+        paths.nodes.add(edge[end]);
         if (!seen.has(edge[end])) {
           seen.add(edge[end]);
           queue.push(edge[end]);
@@ -115,30 +116,30 @@ function findWay(starts) {
       }
     }
   }
-  return way;
+  return paths;
 }
 
-function light(starts) {
-  unlight();
+function highlight(starts) {
+  clearHighlight();
   picked = starts;
-  const way = findWay(starts);
-  for (const n of way.nodes) nodes[n].mark?.classList.add("on");
+  const paths = findPaths(starts);
+  for (const n of paths.nodes) nodes[n].mark?.classList.add("on");
   for (const n of starts) nodes[n].mark?.classList.add("picked");
-  for (const e of way.edges) byId(`e${e}`)?.classList.add("on");
+  for (const e of paths.edges) byId(`e${e}`)?.classList.add("on");
   picture.classList.add("lit");
-  return way;
+  return paths;
 }
 
-function unlight() {
+function clearHighlight() {
   for (const mark of picture.querySelectorAll(".on")) mark.classList.remove("on", "picked");
   picture.classList.remove("lit");
   picked = [];
 }
 
-function sayWay(n, way) {
+function describePaths(n, paths) {
   const node = nodes[n], name = clip(node.name, 60);
-  if (!way.edges.size) return `${name} has no edge that is shown.`;
-  const of = (role) => [...way.nodes].filter((m) => m !== n && nodes[m].role === role).sort((a, b) => a - b);
+  if (!paths.edges.size) return `${name} has no edge that is shown.`;
+  const of = (role) => [...paths.nodes].filter((m) => m !== n && nodes[m].role === role).sort((a, b) => a - b);
   const list = (role) => {
     const all = of(role), more = all.length > 6 ? ` and ${all.length - 6} more` : "";
     const names = all.slice(0, 6).map((m) => clip(nodes[m].name, 24)).join(", ");
@@ -157,13 +158,13 @@ function search(text, sure) {
   const same = ends.filter((n) => nodes[n].name.trim().toLowerCase() === wanted);
   const like = ends.filter((n) => nodes[n].name.toLowerCase().includes(wanted));
   const best = same.length ? same : like.length === 1 || sure ? like.slice(0, 1) : [];
-  const words = byId("found");
+  const status = byId("found");
   if (best.length) {
-    words.textContent = sayWay(best[0], light(best));
+    status.textContent = describePaths(best[0], highlight(best));
     return undefined;
   }
-  unlight();
-  words.textContent = like.length
+  clearHighlight();
+  status.textContent = like.length
     ? `${like.length} names contain this; Enter takes ${clip(nodes[like[0]].name, 40)}.`
     : "No input or output has this name.";
   return undefined;
@@ -172,7 +173,7 @@ function search(text, sure) {
 function clearSearch(field = true) {
   if (field) byId("search").value = "";
   byId("found").textContent = "";
-  unlight();
+  clearHighlight();
 }
 
 function startSearch() {
@@ -223,7 +224,7 @@ function startZoom() {
     button.addEventListener("click", () => act[button.dataset.zoom]());
   }
   picture.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
+    if (!event.ctrlKey && !event.metaKey) return; // the wheel alone scrolls the page
     event.preventDefault();
     zoomAt(toPicture(event.clientX, event.clientY), Math.exp(-event.deltaY / 300));
   }, { passive: false });

@@ -1,10 +1,12 @@
-"""HTML and SVG as text in which nothing from the data can become markup."""
+"""HTML and SVG: text is escaped where it is put in, unless it is markup already."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Sequence
+
+import markupsafe
+from markupsafe import Markup
 
 from rinn.errors import clip
 
@@ -13,18 +15,12 @@ MAX_NAMES = 12
 WITHOUT_END = {"input", "meta", "link", "br"}
 
 
-class Markup(str):
-    """Text that is markup already; every other string is escaped where it is put in."""
-
-    __slots__ = ()
-
-
 def element(tag: str, *children: str | None, **attributes: object) -> Markup:
     """Write one element.
 
     Example:
         >>> element("p", "1 < 2", element("b", "!"), class_="note")
-        '<p class="note">1 &lt; 2<b>!</b></p>'
+        Markup('<p class="note">1 &lt; 2<b>!</b></p>')
     """
     pairs = (
         f" {name.rstrip('_').replace('_', '-')}{_as_value(value)}"
@@ -32,48 +28,47 @@ def element(tag: str, *children: str | None, **attributes: object) -> Markup:
         if value is not None and value is not False
     )
     end = "" if tag in WITHOUT_END else f"{join(children)}</{tag}>"
-    return Markup(f"<{tag}{''.join(pairs)}>{end}")
+    return Markup(f"<{tag}{''.join(pairs)}>{end}")  # noqa: S704, every part is escaped
 
 
 def join(parts: Iterable[str | None], between: str = "") -> Markup:
     """Put parts one after the other, escaping those that are not markup."""
-    return Markup(escape(between).join(escape(part) for part in parts if part is not None))
+    return escape(between).join(escape(part) for part in parts if part is not None)
 
 
 def escape(text: str) -> Markup:
-    """Escape text, and show characters that steer instead of print as a replacement mark.
+    """Escape text, with a replacement mark for control characters.
 
     Example:
         >>> escape('<a href="x">')
-        '&lt;a href=&quot;x&quot;&gt;'
+        Markup('&lt;a href=&#34;x&#34;&gt;')
     """
     if isinstance(text, Markup):
         return text
-    return Markup(html.escape(UNPRINTABLE.sub("\ufffd", text), quote=True))
+    return markupsafe.escape(UNPRINTABLE.sub("\ufffd", text))
 
 
 def list_names(names: Sequence[str]) -> Markup:
-    """Write names with commas; of many, the rest behind a line that opens."""
+    """Write names with commas; of many, those after the first few in a line that opens."""
     if not names:
         return Markup("none")
     first = join((_show_name(name) for name in names[:MAX_NAMES]), ", ")
-    rest = names[MAX_NAMES:]
-    if not rest:
+    others = names[MAX_NAMES:]
+    if not others:
         return first
-    hidden = join((_show_name(name) for name in rest), ", ")
-    return join([first, element("details", element("summary", f"and {len(rest)} more"), hidden)])
+    hidden = join((_show_name(name) for name in others), ", ")
+    return join([first, element("details", element("summary", f"and {len(others)} more"), hidden)])
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> Markup:
     """Write a table in a box that scrolls by itself where the page is narrow."""
     head = element("tr", *(element("th", name, scope="col") for name in headers))
     body = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
-    whole = element("table", element("thead", head), element("tbody", *body))
-    return scroll_box(whole, label)
+    return scroll_box(element("table", element("thead", head), element("tbody", *body)), label)
 
 
 def scroll_box(content: str, label: str) -> Markup:
-    """Put wide content in a box that scrolls, also by keyboard."""
+    """Put wide content in a box that scrolls, by keyboard too."""
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
@@ -92,9 +87,9 @@ def svg(
     )  # fmt: skip
 
 
-def key(kind: str, words: str) -> Markup:
+def key(kind: str, meaning: str) -> Markup:
     """Write a patch of colour with its meaning, for a legend."""
-    return join([element("span", class_=f"key {kind}", aria_hidden="true"), words])
+    return join([element("span", class_=f"key {kind}", aria_hidden="true"), meaning])
 
 
 def paragraph(*children: str, class_: str | None = None) -> Markup:

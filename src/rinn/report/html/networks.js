@@ -1,8 +1,8 @@
-// Heatmaps, and the network that the reader looks into.
+// Heatmaps, and the network that the reader has selected.
 const SHADES = 10;
 
 // Squares side by side, one for each row of values, one cell for each output; one path for each
-// shade. `names` of the squares are said in the tooltip.
+// shade. `names` of the squares appear in the tooltip.
 function drawHeat(rows, most, { across = 12, cell = 10, names = null, label = null } = {}) {
   const outputs = data.outputs.length, columns = Math.ceil(Math.sqrt(outputs));
   const down = Math.ceil(outputs / columns), gap = rows.length > 1 ? 14 : 0;
@@ -41,14 +41,14 @@ function drawHeat(rows, most, { across = 12, cell = 10, names = null, label = nu
 
 function describe(values) {
   const floor = 0.05 * Math.max(...values.map(Math.abs));
-  const said = [["raises", 1], ["lowers", -1]].map(([word, sign]) => {
+  const parts = [["raises", 1], ["lowers", -1]].map(([verb, sign]) => {
     const order = values.map((value, o) => [sign * value, o]).filter(([value]) => value > floor);
     order.sort((a, b) => b[0] - a[0]);
     const more = order.length > 6 ? ` and ${order.length - 6} more` : "";
     const list = order.slice(0, 6).map(([, o]) => clip(data.outputs[o], 20)).join(", ");
-    return order.length ? `${word} ${list}${more}` : null;
+    return order.length ? `${verb} ${list}${more}` : null;
   });
-  return said.filter(Boolean).join("; ") || "no effect";
+  return parts.filter(Boolean).join("; ") || "no effect";
 }
 
 function unpack(text, rows) {
@@ -58,11 +58,11 @@ function unpack(text, rows) {
 }
 
 function writeLayers(net) {
-  return net.layers.flatMap(([total, living, packed], layer) => {
-    if (!living.length) return [];
-    const label = `Hidden layer ${layer + 1}: ${living.length} of ${count(total, "node")}`;
-    const rows = unpack(packed, living.length).map((row) => row.map((v) => Number(((v * net.most) / 127).toPrecision(3))));
-    const heat = drawHeat(rows, net.most, { label, names: living.map((node) => `node ${node + 1}`),
+  return net.layers.flatMap(([total, active, packed], layer) => {
+    if (!active.length) return [];
+    const label = `Hidden layer ${layer + 1}: ${active.length} of ${count(total, "node")}`;
+    const rows = unpack(packed, active.length).map((row) => row.map((v) => Number(((v * net.most) / 127).toPrecision(3))));
+    const heat = drawHeat(rows, net.most, { label, names: active.map((node) => `node ${node + 1}`),
       cell: data.outputs.length > 64 ? 5 : 10 });
     const scroll = make("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": label }, heat);
     return [make("div", { class: "layer" }, make("h4", null, label), scroll)];
@@ -73,8 +73,8 @@ function writeRow(trial) {
   const { columns, rows } = data.trials;
   const row = rows.find((one) => one[columns.indexOf("trial")] === trial);
   if (!row) return [];
-  const cells = columns.flatMap((name, place) => (row[place] === null ? [] :
-    [make("div", null, make("dt", null, name), make("dd", null, String(row[place])))]));
+  const cells = columns.flatMap((name, index) => (row[index] === null ? [] :
+    [make("div", null, make("dt", null, name), make("dd", null, String(row[index])))]));
   return [make("dl", { class: "settings" }, ...cells)];
 }
 
@@ -82,12 +82,12 @@ function showNet(trial) {
   const net = data.nets[trial], body = byId("net-body");
   const head = make("h3", null, `Network ${trial}`);
   if (net) {
-    const words = `${net.about}. Full colour is ${net.most}.`;
+    const note = `${net.about}. The darkest colour is an effect of ${net.most}.`;
     const row = make("details", null, make("summary", null, "Its row of trials.csv"), ...writeRow(trial));
-    body.replaceChildren(head, make("p", { class: "note" }, words), ...writeLayers(net), row);
+    body.replaceChildren(head, make("p", { class: "note" }, note), ...writeLayers(net), row);
   } else {
-    const words = "The weights of this network were not kept. Its row of trials.csv:";
-    body.replaceChildren(head, make("p", { class: "note" }, words), ...writeRow(trial));
+    const note = "The weights of this network were not kept. Its row of trials.csv:";
+    body.replaceChildren(head, make("p", { class: "note" }, note), ...writeRow(trial));
   }
   markNet(trial);
 }
@@ -114,7 +114,7 @@ function startNetworks() {
     list.value = mark.dataset.t;
     showNet(Number(mark.dataset.t));
   };
-  const say = (event) => {
+  const describeMark = (event) => {
     const mark = event.target.closest("[data-t]");
     if (!mark) return hideTip();
     const kept = data.nets[mark.dataset.t] ? "select it for its heatmaps" : "select it for its settings";
@@ -122,7 +122,7 @@ function startNetworks() {
   };
   for (const chart of [scatter, byId("curves")].filter(Boolean)) {
     chart.addEventListener("click", pick);
-    chart.addEventListener("pointermove", say);
+    chart.addEventListener("pointermove", describeMark);
     chart.addEventListener("pointerleave", hideTip);
   }
   markNet(Number(list.value));

@@ -9,37 +9,36 @@ from rinn.config import EvolutionSettings, NetSettings
 from rinn.errors import count
 from rinn.nets.predict import map_trained
 from rinn.nets.selection import QUANTILE
-from rinn.report.html.charts import (
-    FAINT,
-    ScatterInfo,
-    curves_info,
-    draw_curves,
-    draw_layer,
-    draw_scatter,
-    find_living,
-    scatter_info,
-)
+from rinn.report.html.charts import draw_curves, draw_layer, draw_scatter
 from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box, table
+from rinn.report.info import FAINT, SelectionInfo, curves_info, find_active, selection_info
 from rinn.runs.read import RunContents
 
+READING = (
+    "Each square is a hidden node, each cell an output: the product of the weights from the node "
+    f"to the output. Nodes with no effect above {100 * FAINT:.0f} % of the largest are left out."
+)
 
-def say_selection(contents: RunContents) -> Markup:
-    """Show how the kept networks lie among all, and the chosen one layer by layer."""
-    info = scatter_info(contents.trials)
+
+def render_selection(contents: RunContents) -> Markup:
+    """Show the kept networks among all, and the best one layer by layer."""
+    info = selection_info(contents.trials)
     scatter = scroll_box(draw_scatter(info, "scatter"), "Scatter of all networks")
     figures = [element("figure", scatter, element("figcaption", _describe_choice(contents, info)))]
-    curves = {} if contents.curves is None else curves_info(contents.curves)
-    if curves:
+    if contents.curves is not None and len(contents.curves):
+        curves = curves_info(contents.curves)
         drawing = scroll_box(draw_curves(curves, "curves"), "Learning curves")
-        words = f"Learning curves of {count(len(curves), 'network')}, the kept ones and those of "
-        words += "the paper's choice; each line ends where training stopped."
-        figures.append(element("figure", drawing, element("figcaption", words)))
+        caption = (
+            f"Learning curves of {count(len(curves.curves), 'network')}, the kept ones and those "
+            "of the paper's choice; each line ends where training stopped."
+        )
+        figures.append(element("figure", drawing, element("figcaption", caption)))
     return join(
-        [element("div", *figures, class_="side"), _write_picker(contents), _say_net(contents)]
+        [element("div", *figures, class_="side"), _render_picker(contents), _render_net(contents)]
     )
 
 
-def say_settings(contents: RunContents) -> Markup:
+def render_settings(contents: RunContents) -> Markup:
     """List the settings that were tried, where no network was trained."""
     trials = contents.trials
     rows = [
@@ -51,7 +50,7 @@ def say_settings(contents: RunContents) -> Markup:
 
 
 def describe_net(net: NetSettings | EvolutionSettings) -> str:
-    """Say in words what a network is and how it was trained.
+    """Describe a network and how it was trained.
 
     Example:
         >>> describe_net(NetSettings(layers=1, width=3, l1=0.01))
@@ -75,31 +74,25 @@ def describe_net(net: NetSettings | EvolutionSettings) -> str:
     )
 
 
-def say_reading() -> str:
-    """Say how the heatmaps of a network are read."""
-    return (
-        "Each square is a hidden node, each cell an output: the product of the weights from the "
-        f"node to the output. Nodes below {100 * FAINT:.0f} % of the largest everywhere are left "
-        "out."
-    )
-
-
-def _describe_choice(contents: RunContents, info: ScatterInfo) -> str:
+def _describe_choice(contents: RunContents, info: SelectionInfo) -> str:
     accurate = contents.manifest.settings.select == "accurate"
     rule = (
         "those with the lowest mean validation loss over the splits"
         if accurate
         else "nearest to the lower left corner after both axes are scaled to the same length"
     )
-    beyond = "Not drawn" if accurate else "Not drawn and not in the choice"
+    omitted = "Not drawn" if accurate else "Not drawn and not in the choice"
+    beyond = int((~np.isfinite(info.distance) & ~info.kept).sum())
+    kept = int(info.kept.sum())
     return (
-        f"Each circle is a network; the {count(int(info.kept.sum()), 'filled one')} "
-        f"{'was' if info.kept.sum() == 1 else 'were'} kept: {rule}. {beyond}: {info.beyond} "
-        f"beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that diverged."
+        f"Each circle is a network, at the mean loss of its setting; the "
+        f"{count(kept, 'filled one')} {'was' if kept == 1 else 'were'} kept: {rule}. {omitted}: "
+        f"{beyond} beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that "
+        "diverged."
     )
 
 
-def _write_picker(contents: RunContents) -> Markup:
+def _render_picker(contents: RunContents) -> Markup:
     """A list to choose a network from, for the page's script; the kept ones first."""
     stored = [net.trial.number for net in contents.nets]
     trials = contents.trials
@@ -112,11 +105,11 @@ def _write_picker(contents: RunContents) -> Markup:
     ]
     label = element("label", "Look into a network", for_="net")
     choice = element("select", *options, id_="net")
-    words = element("span", "or select a circle above", class_="status")
-    return element("div", label, choice, words, class_="control picker with-script", hidden=True)
+    hint = element("span", "or select a circle above", class_="status")
+    return element("div", label, choice, hint, class_="control picker with-script", hidden=True)
 
 
-def _say_net(contents: RunContents) -> Markup:
+def _render_net(contents: RunContents) -> Markup:
     """Draw the maps of the best kept network, layer by layer; the script shows the others."""
     best = contents.nets[0]
     outputs = contents.outputs
@@ -124,12 +117,15 @@ def _say_net(contents: RunContents) -> Markup:
     most = float(np.abs(maps).max())
     parts = [
         element("h3", f"Network {best.trial.number}, the best that was kept"),
-        paragraph(f"{describe_net(best.trial.net)}. Full colour is {most:.3g}.", class_="note"),
+        paragraph(
+            f"{describe_net(best.trial.net)}. The darkest colour is an effect of {most:.3g}.",
+            class_="note",
+        ),
     ]
-    living = find_living(maps, most).sum(axis=1)  # [layer]
-    for i in np.flatnonzero(living):
-        label = f"Hidden layer {i + 1}: {living[i]} of {count(maps.shape[1], 'node')}"
+    active = find_active(maps, most).sum(axis=1)  # [layer]
+    for i in np.flatnonzero(active):
+        label = f"Hidden layer {i + 1}: {active[i]} of {count(maps.shape[1], 'node')}"
         drawing = scroll_box(draw_layer(maps[i], most, outputs, label), label)
         parts.append(element("div", element("h4", label), drawing, class_="layer"))
     body = element("div", *parts, id_="net-body", class_="layers", aria_live="polite")
-    return join([body, paragraph(say_reading(), class_="note")])
+    return join([body, paragraph(READING, class_="note")])

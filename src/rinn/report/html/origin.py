@@ -1,4 +1,4 @@
-"""What went in and how the run was made: data, settings, versions, files to take away."""
+"""Data, settings, versions, and files for download."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rinn.runs.read import RunContents
 MAX_DROPPED = 200
 
 
-def say_data(contents: RunContents) -> Markup:
-    """Say what was read and what was left out."""
+def render_data(contents: RunContents) -> Markup:
+    """List what was read and what was left out."""
     tables = contents.manifest.tables
     parts = [
         paragraph(
@@ -36,22 +36,22 @@ def say_data(contents: RunContents) -> Markup:
     return join(parts)
 
 
-def say_origin(contents: RunContents) -> Markup:
-    """Say how the run was made, so that it can be made again."""
+def render_origin(contents: RunContents) -> Markup:
+    """List how the run was made, so that it can be repeated."""
     manifest = contents.manifest
     values = manifest.settings.to_json()
     settings = {key: "default" if v is None else str(v) for key, v in values.items()}
     command = shlex.join(manifest.command)
     copy = element("button", "Copy", type="button", class_="copy with-script", hidden=True,
                    aria_label="Copy the command")  # fmt: skip
-    again = [element("h3", "To get it again"),
+    again = [element("h3", "To repeat it"),
              element("div", element("pre", element("code", command), tabindex=0), copy,
                      class_="command")]  # fmt: skip
     rows = [
         ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
         ("seed", settings["seed"]),
         ("started", manifest.created),
-        ("the run took", _say_time(manifest.seconds or 0.0)),
+        ("the run took", _format_time(manifest.seconds or 0.0)),
         ("device", f"{manifest.device} ({manifest.device.platform})"),
         ("versions", ", ".join(f"{name} {v}" for name, v in manifest.versions.items())),
         *((f"data, {name}", element("code", sha)) for name, sha in manifest.data.items()),
@@ -60,7 +60,7 @@ def say_origin(contents: RunContents) -> Markup:
     return join([*(again if command else []), listed])
 
 
-def say_downloads(contents: RunContents) -> Markup:
+def render_downloads(contents: RunContents) -> Markup:
     """Offer the graph for other programs, each file within the page itself."""
     links = []
     for export in EXPORTS.values():
@@ -70,7 +70,7 @@ def say_downloads(contents: RunContents) -> Markup:
             except InputError:
                 continue
             name, size = f"graph{ending}", max(1, round(len(content) / 1000))
-            about = export.about if ending == export.suffix else f"beside graph{export.suffix}"
+            about = export.about if ending == export.suffix else f"goes with graph{export.suffix}"
             data = base64.b64encode(content).decode("ascii")
             link = element(
                 "a", name, download=name, href=f"data:application/octet-stream;base64,{data}"
@@ -78,22 +78,22 @@ def say_downloads(contents: RunContents) -> Markup:
             links.append(
                 element("li", link, element("span", f"{about} ({size} kB)", class_="note"))
             )
-    words = (
+    note = (
         "The files are part of this page; nothing is fetched. Weaker edges are in edges.csv of the "
         "run folder."
     )
-    return join([paragraph(words, class_="note"), element("ul", *links, class_="downloads")])
+    return join([paragraph(note, class_="note"), element("ul", *links, class_="downloads")])
 
 
-def _say_time(seconds: float) -> str:
-    """Write a duration as people say it.
+def _format_time(seconds: float) -> str:
+    """Write a duration.
 
     Example:
-        >>> _say_time(42.3), _say_time(372.0)
+        >>> _format_time(42.3), _format_time(372.0)
         ('42 s', '6 min 12 s')
     """
     if seconds < 120:
         return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {left} s"

@@ -1,4 +1,4 @@
-// The numbers of the page, small helpers, the tooltip, and what is not of one section alone.
+// The numbers of the page, small helpers, the tooltip, and what several sections share.
 const data = JSON.parse(document.getElementById("payload").textContent);
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
@@ -20,8 +20,8 @@ function draw(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function percent(share) {
-  return `${Math.round(100 * share)} %`;
+function percent(fraction) {
+  return `${Math.round(100 * fraction)} %`;
 }
 
 function signed(value) {
@@ -44,8 +44,8 @@ function count(number, noun) {
 const tip = byId("tip");
 
 function showTip(lines, x, y) {
-  tip.replaceChildren(...lines.filter(Boolean).map((line, place) =>
-    make("div", place ? null : { class: "first" }, clip(line, 300))));
+  tip.replaceChildren(...lines.filter(Boolean).map((line, index) =>
+    make("div", index ? null : { class: "first" }, clip(line, 300))));
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
   const left = Math.max(8, Math.min(x + 14, document.documentElement.clientWidth - box.width - 8));
@@ -58,7 +58,7 @@ function hideTip() {
   tip.hidden = true;
 }
 
-// The reader's choice of colours stays with the browser, where it lets the page keep anything.
+// The reader's choice of colours is kept by the browser, where it lets a page store anything.
 function recall() {
   try { return localStorage.getItem("rinn-theme"); } catch { return null; }
 }
@@ -84,7 +84,7 @@ function startTheme() {
   });
 }
 
-// Browsers follow long data: links unwillingly; a blob has no such limit.
+// Browsers limit the length of data: links; a blob has no such limit.
 function startDownloads() {
   for (const link of document.querySelectorAll("a[download]")) {
     link.addEventListener("click", (event) => {

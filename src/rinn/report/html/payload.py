@@ -15,10 +15,10 @@ from rinn.graphs.files import EXCHANGEABLE, ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
-from rinn.report.html.charts import find_living
-from rinn.report.html.latents import latent_effects, say_units
+from rinn.report.html.latents import describe_units, latent_effects
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
+from rinn.report.info import find_active
 from rinn.runs.read import RunContents
 from rinn.structure.records import DATA, FORCED, PRIOR
 
@@ -41,7 +41,7 @@ def write_payload(contents: RunContents) -> Markup:
 def payload_info(contents: RunContents) -> dict[str, Any]:
     """Gather the numbers: nodes and edges by their numbers in `found`, latents, networks."""
     found = contents.candidates
-    number = {node: place for place, node in enumerate(found)}
+    number = {node: index for index, node in enumerate(found)}
     outputs = by_role(contents.graph, "output")
     return {
         "nodes": [
@@ -59,14 +59,14 @@ def payload_info(contents: RunContents) -> dict[str, Any]:
         "outputs": [_printable(name) for name in outputs],
         "latents": {number[name]: about for name, about in _latents(contents, outputs).items()},
         "repeats": contents.repeats,
-        "units": say_units(contents),
+        "units": describe_units(contents),
         "nets": {net.trial.number: net_info(net) for net in contents.nets},
         "trials": _trials(contents.trials) if contents.nets else None,
     }  # fmt: skip
 
 
 def _find_support(values: dict[str, Any]) -> str | None:
-    """What pays for an edge, where it is one of the words that the page knows."""
+    """What supports an edge, where it is one of the values that the page knows."""
     return values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None
 
 
@@ -76,22 +76,22 @@ def _find_exchangeable(values: dict[str, Any]) -> str | None:
 
 
 def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
-    """How often an edge was found without prior knowledge, and what it owes its place to."""
+    """How often an edge was found without prior knowledge, and why it is there."""
     if values.get(ORIGIN) not in (DATA, PRIOR, FORCED):
         return ()
     return _short(values.get("frequency_without")), values[ORIGIN]
 
 
 def net_info(net: TrainedNet) -> dict[str, Any]:
-    """Pack the maps of one network: a byte for each cell of the nodes that do something."""
+    """Pack the maps of one network: a byte for each cell of the active nodes."""
     maps = map_trained(net).hidden
     most = float(np.abs(maps).max())
     layers = []
     for layer in maps:
-        living = np.flatnonzero(find_living(layer, most))
-        cells = np.round(FULL * layer[living] / (most or 1.0)).astype(np.int8)
+        active = np.flatnonzero(find_active(layer, most))
+        cells = np.round(FULL * layer[active] / (most or 1.0)).astype(np.int8)
         packed = base64.b64encode(cells.tobytes()).decode("ascii")
-        layers.append([len(layer), living.tolist(), packed])
+        layers.append([len(layer), active.tolist(), packed])
     return {"about": describe_net(net.trial.net), "most": _short(most), "layers": layers}
 
 
@@ -119,22 +119,21 @@ def activity_info(values: np.ndarray) -> dict[str, Any]:
 
 def _latents(contents: RunContents, outputs: list[str]) -> dict[str, dict[str, Any]]:
     findings = {finding.name: finding for finding in explain_latents(contents.graph)}
-    known = contents.activity
+    activity = contents.activity
     about = {}
     for name, effects in latent_effects(contents.graph, outputs).items():
         node, finding = contents.candidates.nodes[name], findings[name]
-        values = (
-            None if known is None or name not in known else pd.to_numeric(known[name], "coerce")
-        )
         about[name] = {
             "frequency": node.get("frequency"),
             "effects": [_short(value) for value in effects] if "effects" in node else None,
-            "worth": [_short(node.get("loss_without")), _short(node.get("loss_error"))],
-            "known": finding.identifiable and not finding.spare,
+            "loss_change": [_short(node.get("loss_without")), _short(node.get("loss_error"))],
+            "identifiable": finding.identifiable and not finding.spare,
             "reason": _printable(
                 finding.reason if finding.identifiable else f"{clip(name)} {finding.reason}"
             ),
-            "activity": None if values is None else activity_info(values.to_numpy(float)),
+            "activity": None
+            if activity is None or name not in activity
+            else activity_info(pd.to_numeric(activity[name], "coerce").to_numpy(float)),
         }
         if contents.names is not None:
             about[name]["names"] = [_printable(one.label) for one in contents.names.get(name, ())]
@@ -142,7 +141,7 @@ def _latents(contents: RunContents, outputs: list[str]) -> dict[str, dict[str, A
 
 
 def _trials(trials: pd.DataFrame) -> dict[str, Any]:
-    """The rows of trials.csv without the columns that say nothing."""
+    """The rows of trials.csv without empty columns."""
     table = trials.dropna(axis="columns", how="all")
     if "trial" not in table:
         table = table.assign(trial=range(len(table)))

@@ -1,4 +1,4 @@
-"""What prior knowledge the graph was read with, and what it changed."""
+"""The prior knowledge that the graph was learned with, and what it changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from rinn.runs.read import RunContents
 from rinn.structure.records import FORCED, PRIOR
 
 MEANING = (
-    "Frequencies are those of searches that all used this. In edges.csv origin says what an edge "
-    "owes its place to: data (the graph without prior knowledge has it too), prior, or forced (it "
-    "is there because the prior says so, and for nothing else); frequency_without is the share of "
-    "bootstrap resamples that found it without prior knowledge. In the graph, edges of the last "
-    "two kinds are dotted."
+    "Frequencies are those of searches that all used this prior. In edges.csv, origin says why an "
+    "edge is there: data (the graph without the prior has it too), prior, or forced (only because "
+    "the prior says so); frequency_without is the fraction of bootstrap resamples that found it "
+    "without the prior. In the graph, edges of the last two kinds are dotted."
 )
 DISAGREE = (
     "The log odds that the input reaches the output are those of the data alone: above 0 they "
@@ -24,20 +23,20 @@ DISAGREE = (
 COLUMNS = ("input", "output", "prior says", "log odds by the data", "found without", "reported")
 
 
-def say_knowledge(contents: RunContents) -> Markup:
-    """Say what was known, what it did, and where the data disagree."""
+def render_prior(contents: RunContents) -> Markup:
+    """Describe the prior, what it changed, and where the data disagree."""
     about = contents.manifest.prior
     if about is None:
         return Markup("")
     parts = [paragraph(about.sentence), paragraph(MEANING)]
     lists = {
-        "Owe their place to prior knowledge: ": _list_edges(contents, PRIOR),
-        "Drawn only because the prior says so: ": _list_edges(contents, FORCED),
+        "There because of the prior: ": _list_edges(contents, PRIOR),
+        "There only because the prior says so: ": _list_edges(contents, FORCED),
         "Inputs that have an edge only without the prior: ": list(about.dropped_inputs),
     }
     items = [element("li", line) for line in about.account]
-    items += [element("li", words, list_names(names)) for words, names in lists.items() if names]
-    return join([*parts, element("ul", *items), *_say_contradictions(about)])
+    items += [element("li", head, list_names(names)) for head, names in lists.items() if names]
+    return join([*parts, element("ul", *items), *_list_contradictions(about)])
 
 
 def _list_edges(contents: RunContents, origin: str) -> list[str]:
@@ -48,8 +47,8 @@ def _list_edges(contents: RunContents, origin: str) -> list[str]:
     ]
 
 
-def _say_contradictions(about: PriorSummary) -> list[Markup]:
-    """List the pairs of which the data say the opposite; the manifest has the clearest."""
+def _list_contradictions(about: PriorSummary) -> list[Markup]:
+    """List the pairs where the data contradict the prior; the manifest has the clearest."""
     rows = [
         (
             clip(one.input),
@@ -62,7 +61,7 @@ def _say_contradictions(about: PriorSummary) -> list[Markup]:
         for one in about.contradictions
     ]
     if not rows:
-        return [paragraph("Nowhere do the data clearly say the opposite of the prior.")]
+        return [paragraph("Nowhere do the data clearly contradict the prior.")]
     parts = [element("h3", "Where data and prior disagree"), paragraph(DISAGREE)]
     parts.append(table(COLUMNS, rows, "Where data and prior disagree"))
     more = about.counts.get("contradictions", len(rows)) - len(rows)

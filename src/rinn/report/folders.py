@@ -1,50 +1,42 @@
-"""Where the files of run folders are, and which of them may be read: nothing outside, no links."""
+"""Run folders beneath a folder, and which of their files may be read: no links, none outside."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 from urllib.parse import quote, unquote
 
-HTML = "text/html; charset=utf-8"
-JSON = "application/json; charset=utf-8"
-CSV = "text/csv; charset=utf-8"
-TEXT = "text/plain; charset=utf-8"
 REPORT = "report.html"
 MANIFEST = "manifest.json"
 MARKS = (MANIFEST, "trials.csv", "weights.safetensors")  # any of them makes a folder a run's
 DEPTH = 5
 MAX_FOLDERS = 20_000
 SERVED = {
-    REPORT: HTML,
-    MANIFEST: JSON,
-    "graph.json": JSON,
-    "scores.json": JSON,
-    "truth.json": JSON,
-    "refit.json": JSON,
-    "null.json": JSON,
-    "trials.csv": CSV,
-    "edges.csv": CSV,
-    "curves.csv": CSV,
-    "activity.csv": CSV,
-    "covariates.csv": CSV,
-    "effects.csv": CSV,
-    "names.csv": CSV,
-    "graph.edges.csv": CSV,
-    "graph.graphml": "application/xml; charset=utf-8",
-    "graph.cx2": JSON,
-    "graph.cyjs": JSON,
-    "graph.dot": TEXT,
-    "graph.sif": TEXT,
-    "graph.nodes.tsv": "text/tab-separated-values; charset=utf-8",
-    "graph.dagitty.txt": TEXT,
+    *(REPORT, MANIFEST, "graph.json", "scores.json", "truth.json", "refit.json", "null.json"),
+    *("trials.csv", "edges.csv", "curves.csv", "activity.csv", "covariates.csv", "effects.csv"),
+    *("names.csv", "graph.edges.csv", "graph.graphml", "graph.cx2", "graph.cyjs", "graph.dot"),
+    *("graph.sif", "graph.nodes.tsv", "graph.dagitty.txt"),
 }
-_BARRED = {"/", "\0", os.sep} | ({":"} if os.name == "nt" else set())
+TYPES = {
+    ".html": "text/html",
+    ".json": "application/json",
+    ".cx2": "application/json",
+    ".cyjs": "application/json",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".graphml": "application/xml",
+}
+_FORBIDDEN = {"/", "\0", os.sep} | ({":"} if os.name == "nt" else set())
 
 Parts = tuple[str, ...]
+
+
+def find_type(name: str) -> str:
+    """The content type of a file."""
+    return f"{TYPES.get(PurePath(name).suffix, 'text/plain')}; charset=utf-8"
 
 
 def find_runs(root: Path) -> Iterator[Parts]:
@@ -82,12 +74,12 @@ def _list_folders(folder: Path) -> list[str]:
             names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-    return sorted((name for name in names if is_plain(name)), reverse=True)
+    return sorted((name for name in names if is_visible(name)), reverse=True)
 
 
-def is_plain(name: str) -> bool:
-    """Whether a name is that of one visible file: no way to elsewhere, nothing hidden."""
-    return bool(name) and not name.startswith(".") and not set(name) & _BARRED
+def is_visible(name: str) -> bool:
+    """Whether a name is that of one file that is not hidden, and no path."""
+    return bool(name) and not name.startswith(".") and not set(name) & _FORBIDDEN
 
 
 def write_address(parts: Sequence[str]) -> str:
@@ -109,10 +101,10 @@ def read_address(path: str) -> Parts | None:
         >>> read_address("/run/a%2Fb/report.html"), read_address("/run/../report.html")
         (None, None)
     """
-    first, *words = path.removeprefix("/").split("/")
-    names = tuple(unquote(word, errors="surrogateescape") for word in words)
-    plain = first == "run" and bool(names) and all(map(is_plain, names))
-    return names if plain and names[-1] in SERVED and len(names) <= DEPTH + 1 else None
+    first, *rest = path.removeprefix("/").split("/")
+    names = tuple(unquote(part, errors="surrogateescape") for part in rest)
+    valid = first == "run" and bool(names) and all(map(is_visible, names))
+    return names if valid and names[-1] in SERVED and len(names) <= DEPTH + 1 else None
 
 
 def open_file(root: Path, parts: Sequence[str]) -> IO[bytes] | None:

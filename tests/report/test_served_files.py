@@ -2,7 +2,14 @@ import os
 
 import pytest
 
-from rinn.report.places import SERVED, find_runs, is_plain, open_file, read_address, write_address
+from rinn.report.folders import (
+    SERVED,
+    find_runs,
+    is_visible,
+    open_file,
+    read_address,
+    write_address,
+)
 
 
 def touch(path, content=b"{}"):
@@ -75,9 +82,9 @@ def test_other_addresses_are_none(path):
     assert read_address(path) is None
 
 
-def test_hidden_and_crooked_names_are_not_plain():
-    assert is_plain("a b")
-    assert not any(map(is_plain, ["", ".", "..", ".a", "a/b", "a\0b"]))
+def test_hidden_names_and_paths_are_not_visible():
+    assert is_visible("a b")
+    assert not any(map(is_visible, ["", ".", "..", ".a", "a/b", "a\0b"]))
 
 
 def test_plain_files_are_opened(tmp_path):

@@ -1,0 +1,93 @@
+"""How much of the graph is chance, where the search was repeated on permuted outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rinn.errors import count
+from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
+from rinn.report.html.markup import Markup, element, join, key, paragraph, scroll_box, table
+from rinn.runs.read import RunContents
+from rinn.structure.qvalues import Null
+
+Steps = list[tuple[float, float]]
+MAX_ABOVE = 1.4
+
+
+def render_null(contents: RunContents) -> Markup:
+    """Compare the edges found with those found in permuted data."""
+    null = contents.null
+    if null is None:
+        return paragraph(
+            "Not measured. ", element("code", "rinn fit … --null 5"), " searches five times more "
+            "with the rows of Y permuted, so that nothing can be found, and counts the edges that "
+            "arise by chance."
+        )  # fmt: skip
+    rows = [
+        ("this graph", count(contents.graph.number_of_edges(), "edge"), _describe_inputs(contents)),
+        *(
+            (
+                f"rows of Y permuted, {number}",
+                count(one.reported, "edge"),
+                f"{one.connected_inputs} of {one.inputs}",
+            )
+            for number, one in enumerate(null.permuted, start=1)
+        ),
+        ("decoys among the inputs", "", f"{null.decoyed.connected_decoys} of {null.decoyed.decoys} "
+                                        f"decoys, {null.decoyed.connected_inputs} of "
+                                        f"{null.decoyed.inputs} real ones"),
+    ]  # fmt: skip
+    summary = contents.manifest.null
+    parts = [paragraph(summary.sentence) if summary else None]
+    parts.append(table(("search", "edges reported", "inputs connected"), rows, "Searches"))
+    edges = contents.candidates.edges(data=True)
+    frequencies = [about["frequency"] for *_, about in edges if "frequency" in about]
+    if frequencies:
+        parts.append(_draw_steps(null, frequencies))
+    return join(parts)
+
+
+def steps_info(frequencies: list[float], rounds: int = 1) -> Steps:
+    """Count the edges with at least each frequency, falling from left to right.
+
+    Example:
+        >>> steps_info([1.0, 1.0, 0.25])
+        [(0.0, 3.0), (0.25, 3.0), (0.25, 2.0), (1.0, 2.0)]
+    """
+    levels, counts = np.unique(np.asarray(frequencies, float), return_counts=True)
+    left, steps = len(frequencies), [(0.0, len(frequencies) / rounds)]
+    for level, number in zip(levels, counts, strict=True):
+        steps.append((float(level), left / rounds))
+        left -= int(number)
+        if level < 1:
+            steps.append((float(level), left / rounds))
+    return steps if steps[-1][0] == 1 else [*steps, (1.0, left / rounds)]
+
+
+def _describe_inputs(contents: RunContents) -> str:
+    inputs = [node for node, role in contents.graph.nodes(data="role") if role == "input"]
+    return f"{sum(contents.graph.out_degree(node) > 0 for node in inputs)} of {len(inputs)}"
+
+
+def _draw_steps(null: Null, frequencies: list[float]) -> Markup:
+    real = steps_info(frequencies)
+    chance = steps_info([f for one in null.permuted for f in one.frequencies], null.rounds)
+    # At low frequencies chance may find many times as many edges: that part is cut off.
+    top = MAX_ABOVE * max(real[0][1], 1.0)
+    x = make_axis(np.array([0.0, 1.0]), LEFT, RIGHT)
+    y = make_axis(np.array([0.0, min(top, max(real[0][1], chance[0][1]))]), BOTTOM, TOP)
+    chance = [(frequency, min(number, top)) for frequency, number in chance]
+    lines = [
+        element("path", class_=f"steps {kind}",
+                d="M" + "L".join(f"{x.position(a):.1f} {y.position(b):.1f}" for a, b in steps))
+        for kind, steps in (("chance", chance), ("real", real))
+    ]  # fmt: skip
+    label = "Edges with at least a frequency, in this search and in permuted data."
+    chart = draw_chart(x, y, ("frequency", "edges with at least this frequency"), label, *lines)
+    mean = sum(len(one.frequencies) for one in null.permuted) / null.rounds
+    permuted = f"rows of Y permuted, mean of {null.rounds}"
+    permuted += f" (at the left {mean:.0f}, beyond the frame)" if mean > top else ""
+    keys = [element("span", key(kind, meaning)) for kind, meaning in
+            (("real", "these tables"), ("chance", permuted))]  # fmt: skip
+    caption = element("figcaption", element("p", *keys, class_="legend"))
+    return element("figure", scroll_box(chart, label), caption)

@@ -1,0 +1,407 @@
+"""What the pictures show, as records; the HTML report and the Matplotlib figures draw these."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Container
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+
+from rinn.config import MAX_INTEGER, check_integer
+from rinn.errors import InputError
+from rinn.graphs.basics import ROLES, by_role, check_graph, check_roles, collapse
+from rinn.graphs.compare import keep_known, match_latents
+from rinn.graphs.files import ORIGIN
+from rinn.nets.selection import average_splits
+from rinn.structure.records import FORCED, PRIOR
+
+ALL_DRAWN = 40  # of a role with more nodes, those without an edge are not drawn
+UNKNOWN_WIDTH = 0.3  # of edges of a kind that has no weights
+FAINT = 0.05  # fraction of the largest effect up to which a node has none
+NEAREST = 10
+TRIAL_COLUMNS = ("setting", "sum_abs_weights", "validation_loss", "distance", "kept")
+CURVE_COLUMNS = ("trial", "epoch", "train_loss", "validation_loss")
+DECADES = 20.0  # largest over smallest loss beyond which the axis is logarithmic
+RIGHT, MISSED, EXTRA, UNJUDGED = "right", "missed", "extra", "unjudged"
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class EdgeInfo:
+    """An edge: `width` is |weight| relative to the largest of its kind, `sign` 1, -1 or 0.
+
+    Kinds are pairs of roles, since weights of different kinds have different units.
+    """
+
+    source: str
+    target: str
+    weight: float | None
+    frequency: float | None
+    width: float
+    sign: int
+    from_prior: bool
+
+
+@dataclass(frozen=True)
+class GraphInfo:
+    """The part of a graph that is drawn, and what is left out.
+
+    `without_edge` and `weaker` count by role: nodes that no edge touches, and nodes whose edges
+    are weaker than those of the drawn ones; `edges_left_out` counts the edges of the latter.
+    """
+
+    graph: nx.DiGraph
+    edges: tuple[EdgeInfo, ...]
+    without_edge: dict[str, int]
+    weaker: dict[str, int]
+    edges_left_out: int
+
+    @property
+    def note(self) -> str:
+        """Say what is not drawn; empty where everything is."""
+        groups = ((self.without_edge, "without an edge"), (self.weaker, "with weaker edges"))
+        parts = [
+            f"{count:,} {role}{'s' * (count > 1)} {why}"
+            for counts, why in groups
+            for role, count in counts.items()
+        ]
+        theirs = f" and their {self.edges_left_out} edges" if self.edges_left_out else ""
+        return f"Not drawn: {', '.join(parts)}{theirs}." if parts else ""
+
+
+def graph_info(
+    graph: nx.DiGraph, *, all_drawn: int = ALL_DRAWN, max_drawn: int = MAX_INTEGER
+) -> GraphInfo:
+    """Choose what of a graph is drawn: of a role with many nodes those with the strongest edges.
+
+    Example:
+        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
+        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
+        >>> nx.set_edge_attributes(graph, {("x", "h"): -2.0, ("h", "y"): 1.0}, "weight")
+        >>> [(edge.width, edge.sign) for edge in graph_info(graph).edges]
+        [(1.0, -1), (1.0, 1)]
+    """
+    for name, limit in (("all_drawn", all_drawn), ("max_drawn", max_drawn)):
+        check_integer(name, limit)
+    check_roles(graph)
+    chosen = {node for role in ROLES for node in _choose(graph, role, all_drawn, max_drawn)}
+    part = take_nodes(graph, chosen)
+    missing = [node for node in graph if node not in chosen]
+    role = dict(graph.nodes(data="role"))
+    return GraphInfo(
+        graph=part,
+        edges=edges_info(part),
+        without_edge=dict(Counter(role[node] for node in missing if not graph.degree(node))),
+        weaker=dict(Counter(role[node] for node in missing if graph.degree(node))),
+        edges_left_out=graph.number_of_edges() - part.number_of_edges(),
+    )
+
+
+def _choose(graph: nx.DiGraph, role: str, all_drawn: int, max_drawn: int) -> list[str]:
+    names = by_role(graph, role)
+    if len(names) <= min(all_drawn, max_drawn):
+        return names
+    names = [name for name in names if graph.degree(name)]
+    if len(names) <= max_drawn:
+        return names
+    return sorted(names, key=lambda name: -_find_strongest(graph, name))[:max_drawn]
+
+
+def _find_strongest(graph: nx.DiGraph, node: str) -> float:
+    edges = [*graph.in_edges(node, data="weight"), *graph.out_edges(node, data="weight")]
+    return max(abs(_number(weight) or 0.0) for *_, weight in edges)
+
+
+def take_nodes(graph: nx.DiGraph, nodes: Container[str]) -> nx.DiGraph:
+    """Take the part of a graph with these nodes, in the graph's own order.
+
+    networkx's `subgraph` gives an order that changes from process to process, and pictures with it.
+
+    Example:
+        >>> list(take_nodes(nx.DiGraph([("b", "a"), ("a", "c")]), {"a", "b"}))
+        ['b', 'a']
+    """
+    part: nx.DiGraph = nx.DiGraph()
+    part.add_nodes_from((node, about) for node, about in graph.nodes(data=True) if node in nodes)
+    part.add_edges_from(e for e in graph.edges(data=True) if e[0] in part and e[1] in part)
+    return part
+
+
+def edges_info(graph: nx.DiGraph) -> tuple[EdgeInfo, ...]:
+    """Compute the looks of all edges, in the graph's order."""
+    role = dict(graph.nodes(data="role"))
+    weights = {(a, b): _number(values.get("weight")) for a, b, values in graph.edges(data=True)}
+    strongest: dict[tuple[str, str], float] = {}
+    for (source, target), weight in weights.items():
+        kind = role[source], role[target]
+        strongest[kind] = max(strongest.get(kind, 0.0), abs(weight or 0.0))
+    return tuple(
+        EdgeInfo(
+            source,
+            target,
+            weight := weights[source, target],
+            _number(values.get("frequency")),
+            abs(weight or 0.0) / largest
+            if (largest := strongest[role[source], role[target]])
+            else UNKNOWN_WIDTH,
+            int(np.sign(weight or 0.0)),
+            values.get(ORIGIN) in (PRIOR, FORCED),
+        )
+        for source, target, values in graph.edges(data=True)
+    )
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class ComparisonInfo:
+    """A found and a true graph as one.
+
+    A found latent that matches a true one stands for both, under its found name. The attribute
+    `kind` of edges and latents says which they are: right, missed, extra, or unjudged, where the
+    truth does not have an input or output; such inputs and outputs are unjudged too. `labels` name
+    a matched latent true = found. `backward` edges are extra ones that close a cycle.
+    """
+
+    graph: nx.DiGraph
+    labels: dict[str, str]
+    backward: frozenset[Edge]
+
+    @property
+    def judged(self) -> nx.DiGraph:
+        """The graph without what is unjudged."""
+        nodes = [node for node, kind in self.graph.nodes(data="kind") if kind != UNJUDGED]
+        part = take_nodes(self.graph, set(nodes))
+        part.remove_edges_from(
+            [edge for edge in part.edges if part.edges[edge]["kind"] == UNJUDGED]
+        )
+        return part
+
+    def count_edges(self, kind: str) -> int:
+        """Count the edges of a kind."""
+        return sum(about["kind"] == kind for *_, about in self.graph.edges(data=True))
+
+    def count_latents(self, kind: str) -> int:
+        """Count the latents of a kind."""
+        return sum(self.graph.nodes[name]["kind"] == kind for name in by_role(self.graph, "latent"))
+
+
+def comparison_info(found: nx.DiGraph, truth: nx.DiGraph) -> ComparisonInfo:
+    """Match the latents of two graphs and compare their edges, as `score_graph` does.
+
+    Latents of the truth that reach the same outputs are one.
+
+    Example:
+        >>> truth = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
+        >>> roles = dict(x="input", h="latent", y0="output", y1="output")
+        >>> nx.set_node_attributes(truth, roles, "role")
+        >>> found = nx.relabel_nodes(truth, {"h": "L1"})
+        >>> found.remove_edge("x", "L1")
+        >>> comparison_info(found, truth).graph.edges["x", "L1"]
+        {'kind': 'missed'}
+    """
+    check_graph(found)
+    check_graph(truth)
+    truth = collapse(truth)
+    taken = {node for node, role in truth.nodes(data="role") if role != "latent"}
+    clashing = [latent for latent in by_role(found, "latent") if latent in taken]
+    found = nx.relabel_nodes(found, {latent: _free_name(latent, taken) for latent in clashing})
+    judged = keep_known(found, truth)
+    names = {true: name for name, true in match_latents(judged, truth)}
+    labels = {name: f"{true} = {name}" for true, name in names.items()}
+    taken |= set(found)
+    for latent in by_role(truth, "latent"):
+        if latent not in names:
+            names[latent] = _free_name(latent, taken)
+            labels[names[latent]] = latent
+    truth = nx.relabel_nodes(truth, names)
+    both: nx.DiGraph = nx.DiGraph()
+    for graph in (truth, found):
+        both.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
+    for node, about in both.nodes(data=True):
+        if node not in truth and node not in judged:
+            about["kind"] = UNJUDGED
+        elif about["role"] == "latent":
+            about["kind"] = EXTRA if node not in truth else RIGHT if node in found else MISSED
+    for edge in truth.edges:
+        both.add_edge(*edge, kind=RIGHT if judged.has_edge(*edge) else MISSED)
+    forward: nx.DiGraph = nx.DiGraph(truth.edges)
+    forward.add_nodes_from(both)
+    backward = set()
+    for source, target in found.edges:
+        if truth.has_edge(source, target):
+            continue
+        both.add_edge(source, target, kind=EXTRA if judged.has_edge(source, target) else UNJUDGED)
+        if nx.has_path(forward, target, source):
+            backward.add((source, target))
+        else:
+            forward.add_edge(source, target)
+    return ComparisonInfo(both, labels, frozenset(backward))
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return name
+
+
+@dataclass(frozen=True)
+class SelectionInfo:
+    """Every network that did not diverge, and how the distance was measured.
+
+    `loss` is the mean validation loss of the network's setting over the splits, by which networks
+    are chosen. `distance` is the paper's, not finite where a network was beyond the 95 % quantile;
+    it is measured from `origin` in units of `scale`, both (size, loss).
+    """
+
+    trial: Int[np.ndarray, " net"]
+    size: Float[np.ndarray, " net"]
+    loss: Float[np.ndarray, " net"]
+    distance: Float[np.ndarray, " net"]
+    kept: Bool[np.ndarray, " net"]
+    nearest: Bool[np.ndarray, " net"]
+    origin: tuple[float, float]
+    scale: tuple[float, float]
+    diverged: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the kept networks are the ones that the paper's distance chooses."""
+        return bool((self.kept == self.nearest).all())
+
+
+def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> SelectionInfo:
+    """Compute from trials.csv which networks were kept among all.
+
+    Example:
+        >>> trials = pd.DataFrame({"setting": [0, 1, 2], "sum_abs_weights": [1.0, 2.0, 3.0],
+        ...     "validation_loss": [3.0, 1.0, np.nan], "distance": [1.0, 1.0, np.nan],
+        ...     "kept": [False, True, False]})
+        >>> info = selection_info(trials, nearest=1)
+        >>> info.diverged, info.nearest.tolist(), info.scale
+        (1, [True, False], (1.0, 2.0))
+    """
+    missing = [name for name in TRIAL_COLUMNS if name not in trials]
+    if missing:
+        raise InputError(
+            f"trials must have the columns {', '.join(TRIAL_COLUMNS)}, but {missing[0]!r} is "
+            "missing; give the table of a finished run"
+        )
+    size, loss, distance = (trials[name].to_numpy(float) for name in TRIAL_COLUMNS[1:4])
+    loss = average_splits(loss, trials["setting"].to_numpy(int))
+    finite = np.isfinite(size) & np.isfinite(loss)
+    if not finite.any():
+        raise InputError("trials must hold a network that did not diverge, but all did")
+    size, loss, distance = size[finite], loss[finite], distance[finite]
+    near = np.isfinite(distance)
+    chosen = np.zeros(len(size), bool)
+    chosen[np.argsort(np.where(near, distance, np.inf), kind="stable")[:nearest]] = True
+    among = near if near.any() else np.ones_like(near)
+    spans = [(float(axis[among].min()), float(np.ptp(axis[among])) or 1.0) for axis in (size, loss)]
+    return SelectionInfo(
+        trial=np.asarray(trials.get("trial", trials.index), int)[finite],
+        size=size,
+        loss=loss,
+        distance=distance,
+        kept=trials["kept"].to_numpy(bool)[finite],
+        nearest=chosen & near,
+        origin=(spans[0][0], spans[1][0]),
+        scale=(spans[0][1], spans[1][1]),
+        diverged=int((~finite).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The losses of one network, in the order of its epochs; NaN where none was measured."""
+
+    trial: int
+    epoch: Int[np.ndarray, " epoch"]
+    train: Float[np.ndarray, " epoch"]
+    validation: Float[np.ndarray, " epoch"]
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch with the lowest validation loss."""
+        return int(self.epoch[np.nanargmin(self.validation)])
+
+
+@dataclass(frozen=True)
+class CurvesInfo:
+    """The curves, and the median over networks; one that has stopped stays at its last loss."""
+
+    curves: tuple[Curve, ...]
+    epoch: Int[np.ndarray, " epoch"]
+    train: Float[np.ndarray, " epoch"]
+    validation: Float[np.ndarray, " epoch"]
+    logarithmic: bool
+
+
+def curves_info(table: pd.DataFrame) -> CurvesInfo:
+    """Compute the learning curves of networks from a table, such as a run's curves.csv.
+
+    Example:
+        >>> table = pd.DataFrame({"trial": [7, 7], "epoch": [1, 2], "train_loss": [3.0, 2.0],
+        ...                       "validation_loss": [4.0, 5.0]})
+        >>> curves_info(table).curves[0].best_epoch
+        1
+    """
+    missing = [name for name in CURVE_COLUMNS if name not in table]
+    if missing:
+        raise InputError(
+            f"table must have the columns {', '.join(CURVE_COLUMNS)}, but {missing[0]!r} is missing"
+        )
+    table = table.replace([np.inf, -np.inf], np.nan).dropna(subset=["trial", "epoch"])
+    table = table.astype({"trial": int, "epoch": int})
+    curves = []
+    for trial, part in table.sort_values("epoch", kind="stable").groupby("trial"):
+        epoch, train, validation = (part[name].to_numpy(float) for name in CURVE_COLUMNS[1:])
+        if np.isfinite(validation).any():
+            curves.append(Curve(int(str(trial)), epoch.astype(int), train, validation))
+    if not curves:
+        raise InputError("table must hold losses that are finite, but there is none in it")
+    shown = table[table["trial"].isin([curve.trial for curve in curves])]
+    wide = shown.pivot_table(index="epoch", columns="trial", values=list(CURVE_COLUMNS[2:]),
+                             dropna=False).sort_index().ffill()  # fmt: skip
+    medians = [
+        pd.DataFrame(wide[name]).median(axis=1).to_numpy(float) for name in CURVE_COLUMNS[2:]
+    ]
+    losses = shown[list(CURVE_COLUMNS[2:])].to_numpy(float)
+    lowest, highest = np.nanmin(losses), np.nanmax(losses)
+    return CurvesInfo(
+        tuple(curves),
+        wide.index.to_numpy(int),
+        medians[0],
+        medians[1],
+        bool(lowest > 0 and highest > DECADES * lowest),
+    )
+
+
+def find_active(maps: Float[np.ndarray, "... output"], most: float) -> Bool[np.ndarray, "..."]:
+    """Tell the nodes with an effect on some output from those near zero.
+
+    Example:
+        >>> find_active(np.array([[1.0, 0.0], [0.04, -0.04]]), 1.0).tolist()
+        [True, False]
+    """
+    return np.abs(maps).max(axis=-1) > FAINT * most
+
+
+def grid_shape(cells: int) -> tuple[int, int]:
+    """Columns and rows of a near-square grid.
+
+    Example:
+        >>> grid_shape(16), grid_shape(84), grid_shape(5)
+        ((4, 4), (10, 9), (3, 2))
+    """
+    columns = max(1, math.ceil(math.sqrt(cells)))
+    return columns, max(1, math.ceil(cells / columns))
