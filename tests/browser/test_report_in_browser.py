@@ -195,7 +195,7 @@ def test_wheel_zooms_with_control_alone(open_page, report):
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
     page.wait_for_selector("#graph.zoomed")
-    page.get_by_role("button", name="Fit the whole graph").click()
+    page.get_by_role("button", name="Fit the graph to the frame").click()
     assert not page.locator("#graph.zoomed").count()
 
 
@@ -319,7 +319,7 @@ MIDDLE = """(edge) => {
 }"""
 
 
-def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
+def test_edges_that_are_there_because_of_the_prior(open_page, informed):
     opened = open_page(informed, height=1400)
     page = opened.page
     assert page.locator("#graph .edge.from-prior").count() == 2
@@ -332,15 +332,15 @@ def test_edges_say_what_they_owe_to_prior_knowledge(open_page, informed):
         page.wait_for_selector("#tip:not([hidden])")
         page.wait_for_timeout(50)
         told.append(page.locator("#tip").inner_text())
-    assert any("owes its place to prior knowledge" in words for words in told)
-    assert any("drawn only because the prior says so" in words for words in told)
+    assert any("there because of the prior" in text for text in told)
+    assert any("there only because the prior says so" in text for text in told)
     assert all("supported by the effects of the inputs" in words for words in told)
     assert all("found in 25 % of bootstrap resamples without the prior" in words for words in told)
     page.locator("#graph .node.latent", has_text="L1").click()
     assert "BRAF +1 forced" in page.locator("#card .card-up").inner_text()
     said = page.locator("#prior-knowledge").inner_text()
-    assert "Owe their place to prior knowledge: KRAS \N{RIGHTWARDS ARROW} L2" in said
-    assert "Drawn only because the prior says so: BRAF \N{RIGHTWARDS ARROW} L1" in said
+    assert "There because of the prior: KRAS \N{RIGHTWARDS ARROW} L2" in said
+    assert "There only because the prior says so: BRAF \N{RIGHTWARDS ARROW} L1" in said
     assert "4 more are less clear" in said
     assert HOSTILE["BRAF"] in said
     assert opened.errors == []

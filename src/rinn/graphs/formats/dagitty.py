@@ -32,7 +32,7 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
         >>> graph.add_edge("x 0", "L1", weight=0.5)
         >>> print(encode_dagitty(graph).decode())
         dag {
-        bb="-0.500,-0.500,1.500,0.500"
+        bb="-0.500,-0.625,2.500,0.625"
         "x 0" [exposure,pos="0.000,0.000"]
         L1 [latent,pos="1.000,0.000"]
         "x 0" -> L1 [weight="0.5"]

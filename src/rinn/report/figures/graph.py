@@ -193,12 +193,6 @@ def plot_graph(info: GraphInfo, *, title: str = "") -> Figure:
 
     Width shows |weight| relative to the largest of its kind, colour and dashes its sign, opacity
     the frequency. An edge without a weight is grey.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
-        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
-        >>> len(plot_graph(graph_info(graph)).axes)
-        1
     """
     check_graph(info.graph)
     layers = layer_nodes(info.graph)
