@@ -134,6 +134,8 @@ def informed(run, tmp_path_factory):
     manifest = json.loads(path.read_text())
     against = {"says": "mustnot", "evidence": 4.1, "without": 1.0, "reported": False}
     manifest["prior"] = {
+        "files": {},
+        "options": {},
         "sentence": f"Of 7 edges 2 owe their place to {HOSTILE['BRAF']}.",
         "account": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],
         "dropped_inputs": [HOSTILE["BRAF"]],

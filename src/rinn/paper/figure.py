@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from rinn.errors import InputError, suggest
 from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
 from rinn.paper.reproduce import CELLS
+from rinn.paper.reproduce import REPRODUCTION as KIND
 from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures.canvas import (
     BLUE,
