@@ -170,8 +170,8 @@ def make_variant(
         others = np.argwhere(np.triu(~same, 1))
         count = max(1, round(SHARE * len(pairs)))
         chosen = rng.choice(others if shuffled else pairs, count, replace=False)
-        prior.inputs_alike[chosen[:, 0], chosen[:, 1]] = ODDS
-        prior.inputs_alike[chosen[:, 1], chosen[:, 0]] = ODDS
+        prior.input_pairs[chosen[:, 0], chosen[:, 1]] = ODDS
+        prior.input_pairs[chosen[:, 1], chosen[:, 0]] = ODDS
         return prior, told
     places = rng.choice(true.size, round(SHARE * true.size), replace=False)
     told.ravel()[places] = True

@@ -38,7 +38,7 @@ def test_right_knowledge_is_right_and_of_the_share_that_is_said(true):
     soft, same = make("soft", true)
     np.testing.assert_array_equal(same, told)
     np.testing.assert_array_equal(soft.odds, 2 * prior.order)
-    pairs = np.argwhere(make("together", true)[0].inputs_alike)
+    pairs = np.argwhere(make("together", true)[0].input_pairs)
     assert len(pairs)
     assert all((true[a] == true[b]).all() for a, b in pairs)
 
@@ -49,8 +49,8 @@ def test_shuffled_knowledge_says_as_much_of_the_same_pairs(true):
     np.testing.assert_array_equal(told, same)
     assert wrong.order.sum() == right.order.sum()
     assert (wrong.order != right.order).any()
-    pairs = np.argwhere(make("together, shuffled", true)[0].inputs_alike)
-    assert len(pairs) == np.count_nonzero(make("together", true)[0].inputs_alike)
+    pairs = np.argwhere(make("together, shuffled", true)[0].input_pairs)
+    assert len(pairs) == np.count_nonzero(make("together", true)[0].input_pairs)
     assert not any((true[a] == true[b]).all() for a, b in pairs)
 
 

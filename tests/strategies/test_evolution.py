@@ -198,7 +198,7 @@ def test_samples_that_all_differ_stay_apart():
     merged = group_samples(x, y, "mse")
     assert merged.x.shape == x.shape
     assert merged.floor == 0
-    assert merged.share.sum() == pytest.approx(1)
+    assert merged.sample_weight.sum() == pytest.approx(1)
 
 
 def test_genes_are_cut_into_the_parts_of_a_network():
@@ -270,7 +270,7 @@ def test_one_generation_is_that_of_a_literal_loop():
                 first = draws.first[child, gene // 32] >> (gene % 32) & 1
                 born.append(elites[draws.parents[0 if first else 1, child], gene])
             for j in range(int(own.mutations)):
-                born[int(draws.places[j, child])] = draws.values[j, child]
+                born[int(draws.indices[j, child])] = draws.values[j, child]
             np.testing.assert_array_equal(children[child], born)
 
 
@@ -280,8 +280,8 @@ def test_draws_are_spread_evenly():
     draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(4), one)
     genes = count_genes(spec, INPUTS, OUTPUTS)
     used = int(one.mutations)
-    assert (draws.places[used:] == genes).all()
-    counts = np.bincount(np.ravel(draws.places[:used]), minlength=genes)
+    assert (draws.indices[used:] == genes).all()
+    counts = np.bincount(np.ravel(draws.indices[:used]), minlength=genes)
     assert len(counts) == genes
     assert np.abs(counts / counts.mean() - 1).max() < 0.2
     values, seen = np.unique(draws.values[:used], return_counts=True)
@@ -301,7 +301,7 @@ def test_a_gene_that_is_drawn_twice_gets_one_value():
     spec = dataclasses.replace(PROGRAM, population=500, mutations=60)
     one = jax.tree.map(lambda leaf: leaf[0], traits_of(0, spec=spec, mutation_rate=1.0))
     draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(0), one)
-    places, values = np.asarray(draws.places), np.asarray(draws.values)
+    places, values = np.asarray(draws.indices), np.asarray(draws.values)
     twice = 0
     for child in range(spec.population):
         pairs = set(zip(places[:, child], values[:, child], strict=True))
@@ -316,7 +316,7 @@ def test_at_min_one_gene_mutates():
     hyper = traits_of(0, mutation_rate=1e-9)
     one = jax.tree.map(lambda leaf: leaf[0], hyper)
     children = evolve(hyper, 1).children[0]
-    places = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), jnp.int32(0), one).places
+    places = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), jnp.int32(0), one).indices
     genes = count_genes(PROGRAM, INPUTS, OUTPUTS)
     assert ((places < genes).sum(axis=0) == 1).all()
     assert ((np.asarray(children) != 0).sum(axis=1) <= 1).all()

@@ -72,18 +72,18 @@ def test_partners_count_once_and_those_apart_every_time():
         ["a h", "b h", "c h", "d k", *["h u", "h v", "k w"]]
     )
     prior = make_prior(len(inputs), len(outputs))
-    prior.inputs_alike[[0, 1], [1, 0]] = 3.0
+    prior.input_pairs[[0, 1], [1, 0]] = 3.0
     assert prior.count_log_odds(structure) == pytest.approx(3.0)
-    prior.inputs_alike[[0, 2], [2, 0]] = 2.0
+    prior.input_pairs[[0, 2], [2, 0]] = 2.0
     # a has b as its best partner: b 3 / 2, a 3 / 2, c 2 / 2.
     assert prior.count_log_odds(structure) == pytest.approx(4.0)
-    prior.inputs_alike[[0, 3], [3, 0]] = 50.0  # they share no latent
+    prior.input_pairs[[0, 3], [3, 0]] = 50.0  # they share no latent
     assert prior.count_log_odds(structure) == pytest.approx(4.0)
-    prior.inputs_alike[[1, 2], [2, 1]] = -7.0
+    prior.input_pairs[[1, 2], [2, 1]] = -7.0
     assert prior.count_log_odds(structure) == pytest.approx(-3.0)
     prior = make_prior(len(inputs), len(outputs))
-    prior.outputs_alike[[0, 1], [1, 0]] = 4.0
-    prior.outputs_alike[[0, 2], [2, 0]] = -4.0
+    prior.output_pairs[[0, 1], [1, 0]] = 4.0
+    prior.output_pairs[[0, 2], [2, 0]] = -4.0
     assert prior.count_log_odds(structure) == pytest.approx(4.0)
 
 
@@ -122,8 +122,8 @@ def test_what_must_not_be_is_never_there(seed):
     shape = len(inputs), len(outputs)
     prior = make_prior(*shape)
     prior.order[np.random.default_rng(seed).random(shape) < 0.2] = -1
-    prior.inputs_alike[:3, :3] = 5.0
-    np.fill_diagonal(prior.inputs_alike, 0.0)
+    prior.input_pairs[:3, :3] = 5.0
+    np.fill_diagonal(prior.input_pairs, 0.0)
     for effects_only in (False, True):
         found = find(moments, prior, effects_only=effects_only)
         assert not (joined(found, len(inputs)) & (prior.order < 0)).any()
@@ -182,7 +182,7 @@ def test_a_partner_is_drawn_into_company():
     moments, prior = weak_partner(), make_prior(3, 6)
     plain = find(moments)
     assert plain.edges[:3, 3].tolist() == [True, True, False]
-    prior.inputs_alike[[0, 2], [2, 0]] = 5.0
+    prior.input_pairs[[0, 2], [2, 0]] = 5.0
     found = find(moments, prior)
     assert found.latents == 1
     assert found.edges[:3, 3].tolist() == [True, True, True]
@@ -193,7 +193,7 @@ def test_inputs_that_keep_apart_share_no_latent():
     effects[:, :5] = 12.0
     moments, prior = make_faint(effects), make_prior(3, 6)
     assert find(moments).edges[:3, 3].all()
-    prior.inputs_alike[[0, 1], [1, 0]] = -100.0
+    prior.input_pairs[[0, 1], [1, 0]] = -100.0
     found = find(moments, prior)
     both = found.edges[0] & found.edges[1]
     assert not both[list(found.latent_nodes)].any()

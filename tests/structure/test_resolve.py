@@ -37,7 +37,7 @@ def test_pairs(data):
     assert prior.order.tolist() == [[0, 1, 0], [-1, 0, 0], [0, 0, 0], [0, 0, 0]]
     assert prior.odds.tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 2], [0, 0, 0]]
     assert not prior.is_empty
-    assert not prior.inputs_alike.any()
+    assert not prior.input_pairs.any()
 
 
 def test_a_name_of_both_tables_is_an_input_first_and_an_output_second(data):
@@ -47,9 +47,9 @@ def test_a_name_of_both_tables_is_an_input_first_and_an_output_second(data):
 
 def test_company_of_inputs_and_of_outputs(data):
     prior = tell(data, ("together", "EGFR", "TP53", 2.0), ("apart", "FOS", "CDKN1A", 3.0)).prior
-    assert np.argwhere(prior.inputs_alike == 2).tolist() == [[0, 1], [1, 0]]
-    assert np.argwhere(prior.outputs_alike == -3).tolist() == [[1, 2], [2, 1]]
-    assert np.count_nonzero(prior.inputs_alike) == np.count_nonzero(prior.outputs_alike) == 2
+    assert np.argwhere(prior.input_pairs == 2).tolist() == [[0, 1], [1, 0]]
+    assert np.argwhere(prior.output_pairs == -3).tolist() == [[1, 2], [2, 1]]
+    assert np.count_nonzero(prior.input_pairs) == np.count_nonzero(prior.output_pairs) == 2
 
 
 def test_levels_add_up(data):
@@ -121,10 +121,10 @@ def test_sets(data):
     }
     found = tell(data, ("apart", "EGFR", "TP53", 3.0), sets=sets, set_weight=0.5)
     # Of four inputs a set may hold two, of three outputs none: it would hold more than half.
-    assert found.prior.inputs_alike[:2, :2].tolist() == [[0, -3], [-3, 0]]
-    assert not found.prior.outputs_alike.any()
+    assert found.prior.input_pairs[:2, :2].tolist() == [[0, -3], [-3, 0]]
+    assert not found.prior.output_pairs.any()
     alone = resolve(PriorKnowledge(sets=sets, set_weight=0.5), data)
-    assert np.argwhere(alone.prior.inputs_alike == 0.5).tolist() == [[0, 1], [1, 0]]
+    assert np.argwhere(alone.prior.input_pairs == 0.5).tolist() == [[0, 1], [1, 0]]
     assert "3 of 4 inputs and 3 of 3 outputs are in sets; 1 of 3 sets" in alone.account[0]
 
 

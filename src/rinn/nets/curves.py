@@ -21,9 +21,9 @@ def add_segment(
     epoch: int,
 ) -> tuple[np.ndarray, ...]:
     """Add the losses of one segment to the curves of a group, NaN where a trial did not run."""
-    known = sum(len(part) for part in curves)
-    if known < epoch:
-        curves = (np.full((epoch - known, trials, len(LOSSES)), np.nan, np.float32), *curves)
+    recorded = sum(len(part) for part in curves)
+    if recorded < epoch:
+        curves = (np.full((epoch - recorded, trials, len(LOSSES)), np.nan, np.float32), *curves)
     running = members >= 0
     part = np.full((len(losses[0]), trials, len(LOSSES)), np.nan, np.float32)
     part[:, members[running]] = np.stack([loss[:, running] for loss in losses], axis=-1)

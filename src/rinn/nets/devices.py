@@ -24,12 +24,12 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
             jax.config.update("jax_num_cpu_devices", _count_cores())
     if word == "cpu":
         return jax.devices("cpu")
-    found: list[jax.Device] = []
+    result: list[jax.Device] = []
     with contextlib.suppress(RuntimeError):
-        found = jax.devices("gpu")
-    if found:
+        result = jax.devices("gpu")
+    if result:
         _keep_programs()
-        return found
+        return result
     if word == "gpu":
         raise InputError(
             "device must be one this machine has, got 'gpu' but JAX finds none; install "

@@ -41,10 +41,10 @@ class TestScores:
 
     def to_json(self) -> dict[str, object]:
         """Mean and standard deviation over the networks."""
-        found: dict[str, object] = {"error": _spread(self.error), "auroc": None}
+        result: dict[str, object] = {"error": _spread(self.error), "auroc": None}
         if self.auroc is not None:
-            found["auroc"] = _spread(self.auroc)
-        return found
+            result["auroc"] = _spread(self.auroc)
+        return result
 
 
 def predict_net(
@@ -147,8 +147,8 @@ def score_predictions(
             each = problem.likelihood.measure(raw, y)
         errors.append(float(np.mean(each * weight)))
         areas.append(_auroc(problem, y[binary], raw[binary], binary))
-    known = binary.any() and not np.isnan(areas).all()
-    return TestScores(tuple(errors), tuple(areas) if known else None)
+    observed = binary.any() and not np.isnan(areas).all()
+    return TestScores(tuple(errors), tuple(areas) if observed else None)
 
 
 def find_test_losses(
@@ -181,11 +181,11 @@ def _auroc(
     """The mean over binary outputs of which the test samples show both classes."""
     from sklearn.metrics import roc_auc_score  # late: long to load, and for 0/1 outputs only
 
-    known = np.ones(y.shape, bool)
+    observed = np.ones(y.shape, bool)
     if problem.observed is not None:
-        known = problem.observed[binary][:, problem.test]
+        observed = problem.observed[binary][:, problem.test]
     areas = []
-    for value, guess, rows in zip(y, raw, known, strict=True):
+    for value, guess, rows in zip(y, raw, observed, strict=True):
         is_one = value[rows] > 0  # whatever its scale, a 1 lies above its mean
         if is_one.any() and not is_one.all():
             areas.append(roc_auc_score(is_one, guess[rows]))

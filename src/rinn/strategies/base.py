@@ -16,48 +16,31 @@ from rinn.nets.search import DESCENT, Engine
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a strategy is called, and what it can take.
+    """What a strategy is called, and what it can take."""
 
-    Attributes:
-        title: what it is, for the help.
-        takes_covariates: whether it can adjust for covariates.
-        takes_missing: whether Y may have missing values.
-        takes_mixed: whether outputs may be of several kinds, or counts.
-        takes_prior: whether prior knowledge can act on its graph.
-        takes_null: whether its graph depends on which rows of X and Y belong together.
-        options: settings of a run that belong to it alone.
-        summary: how a graph is made without networks, for the report; {trials} is their number.
-        choice: how one of several graphs is chosen; the report then lists all trials.
-        caveats: what the report says of its graphs; if empty, what it says of rinn's.
-    """
-
-    title: str
-    takes_covariates: bool = False
-    takes_missing: bool = False
-    takes_mixed: bool = False
-    takes_prior: bool = False
-    takes_null: bool = True
-    options: tuple[str, ...] = ()
+    title: str  # what it is, for the help
+    takes_covariates: bool = False  # whether it can adjust for covariates
+    takes_missing: bool = False  # whether Y may have missing values
+    takes_mixed: bool = False  # whether outputs may be of several kinds, or counts
+    takes_prior: bool = False  # whether prior knowledge can act on its graph
+    takes_null: bool = True  # whether its graph depends on which rows of X and Y belong together
+    options: tuple[str, ...] = ()  # settings of a run that belong to it alone
+    # how a graph is made without networks, for the report; {trials} is their number
     summary: str = ""
-    choice: str = ""
+    choice: str = ""  # how one of several graphs is chosen; the report then lists all trials
+    # what the report says of its graphs; if empty, what it says of rinn's
     caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Networks(Capabilities):
-    """A strategy that plans trials, which an engine turns into networks.
+    """A strategy that plans trials, which an engine turns into networks."""
 
-    Attributes:
-        plan: the trials of a run.
-        engine: what trains them.
-        is_autoencoder: whether networks learn the outputs from the outputs, without the inputs.
-        is_optional: whether `effects="auto"` trains none where a regression is enough.
-    """
-
-    plan: Callable[[RunSettings, Problem], list[Trial]]
-    engine: Engine = DESCENT
+    plan: Callable[[RunSettings, Problem], list[Trial]]  # the trials of a run
+    engine: Engine = DESCENT  # what trains them
+    # whether networks learn the outputs from the outputs, without the inputs
     is_autoencoder: bool = False
-    is_optional: bool = False
+    is_optional: bool = False  # whether `effects="auto"` trains none where a regression is enough
 
     def select_inputs(self, problem: Problem) -> Problem:
         """The problem that the networks learn."""
@@ -75,15 +58,10 @@ class Detected:
 
 @dataclass(frozen=True, kw_only=True)
 class Detection(Capabilities):
-    """A strategy that detects graphs in the data without any network.
+    """A strategy that detects graphs in the data without any network."""
 
-    Attributes:
-        detect: the graphs of a run.
-        takes_trials: whether the number of trials can be limited.
-    """
-
-    detect: Callable[[Data, RunSettings], Detected]
-    takes_trials: bool = False
+    detect: Callable[[Data, RunSettings], Detected]  # the graphs of a run
+    takes_trials: bool = False  # whether the number of trials can be limited
 
 
 Strategy = Networks | Detection

@@ -42,26 +42,26 @@ class BeliefTrainer(Trainer):
 
     def draw(self) -> list[Weights]:
         """The unrolled machines of every trial, each pre-trained on its own split."""
-        found: dict[int, Weights] = {}
+        result: dict[int, Weights] = {}
         for split in self.splits:
-            places = [i for i, trial in enumerate(self.group.trials) if trial.split == split]
-            found |= zip(places, self._pretrain(places, split), strict=True)
-        return [found[place] for place in range(len(self.nets))]
+            indices = [i for i, trial in enumerate(self.group.trials) if trial.split == split]
+            result |= zip(indices, self._pretrain(indices, split), strict=True)
+        return [result[index] for index in range(len(self.nets))]
 
-    def _pretrain(self, places: list[int], split: int) -> list[Weights]:
+    def _pretrain(self, indices: list[int], split: int) -> list[Weights]:
         """Pre-train the machines of some trials; the decoder mirrors them."""
-        sizes = [net.sizes[: (net.layers + 1) // 2] for net in (self.nets[i] for i in places)]
+        sizes = [net.sizes[: (net.layers + 1) // 2] for net in (self.nets[i] for i in indices)]
         settings = Pretraining(
             sizes=np.array(sizes, np.int32),
-            learning_rate=np.full(len(places), PRETRAINING_RATE, np.float32),
-            seed=np.array([self.nets[i].seed for i in places], np.uint32),
+            learning_rate=np.full(len(indices), PRETRAINING_RATE, np.float32),
+            seed=np.array([self.nets[i].seed for i in indices], np.uint32),
         )
         y = self.problem.y[:, self.problem.splits[split].train]
         stacks = pretrain(
             *jax.device_put((settings, y), self.device),
             binary=self.problem.loss == "bce",
             width=self.width,
-            epochs=self.nets[places[0]].pretraining,
+            epochs=self.nets[indices[0]].pretraining,
             batch=min(PRETRAINING_BATCH, y.shape[1]),
         )
         parts = jax.device_get(stacks)

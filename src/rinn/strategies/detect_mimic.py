@@ -79,8 +79,8 @@ def detect_from_correlations(
     sqrt(n - 3 - |Z|) |atanh r| < quantile(1 - alpha / 2). Where no test is possible (a singular
     matrix, no degrees of freedom) they count as dependent.
     """
-    known = len(correlations.inputs)
-    across = np.abs(correlations.matrix[:known, known:])  # [input, output]
+    count = len(correlations.inputs)
+    across = np.abs(correlations.matrix[:count, count:])  # [input, output]
     latents = link_latents(across >= _critical(alpha_pc, correlations.samples - 3))
     return _draw(prune_edges(latents, correlations, alpha_sober), correlations)
 

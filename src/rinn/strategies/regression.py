@@ -82,11 +82,11 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
         >>> [(group.inputs, sorted(group.outputs)) for group in group_inputs(z)]
         [((0, 1), [0, 1]), ((2,), [3])]
     """
-    found = _find_significant(z)
-    active = np.flatnonzero(found.any(axis=1))
+    result = _find_significant(z)
+    active = np.flatnonzero(result.any(axis=1))
     labels: np.ndarray = np.arange(len(active))
     if len(active) > 1:
-        tree = linkage(pdist(found[active], "jaccard"), "average")
+        tree = linkage(pdist(result[active], "jaccard"), "average")
         labels = fcluster(tree, 1 - MIN_OVERLAP, "distance")
     members = [active[labels == label] for label in np.unique(labels)]
     pooled = np.array([_pool(z[own])[1] for own in members]).reshape(-1, z.shape[1])
@@ -98,8 +98,8 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
         inputs = tuple(sorted([*same, *own.tolist()]))
         signs, sums = _pool(z[list(inputs)])
         groups[outputs] = Group(inputs, tuple(signs.tolist()), sums, outputs)
-    some = [group for group in groups.values() if group.outputs]
-    return sorted(some, key=lambda group: (-len(group.outputs), group.inputs))
+    reaching = [group for group in groups.values() if group.outputs]
+    return sorted(reaching, key=lambda group: (-len(group.outputs), group.inputs))
 
 
 def _find_significant(z: Float[np.ndarray, "row output"]) -> Bool[np.ndarray, "row output"]:

@@ -30,21 +30,21 @@ def find_alternatives(
         return {}
     misfit = Misfit(moments, effects_only=True)
     graph, least = misfit.fit(graph)
-    found = {}
+    result = {}
     for u, v in zip(*(side.tolist() for side in np.nonzero(graph.edges)), strict=True):
         without, worst = misfit.fit(set_edges(graph, u, v, None))
         allowed = _list_allowed(without, u, v, direct=direct)
         others, gains, weights = misfit.linearise(without).find_gains(allowed, c.MAX_ALTERNATIVES)
         near = []
-        for place in np.argsort(-gains, kind="stable").tolist():
-            one = int(others[0][place]), int(others[1][place])
-            other, after = misfit.fit(set_edges(without, *one, weights[place]))
+        for index in np.argsort(-gains, kind="stable").tolist():
+            one = int(others[0][index]), int(others[1][index])
+            other, after = misfit.fit(set_edges(without, *one, weights[index]))
             pays = worst - after >= find_penalty(moments) and _is_whole(other)
             if pays and _is_near(graph, other, after - least, moments):
                 near.append((after, one))
         if near:
-            found[u, v] = min(near)[1]
-    return found
+            result[u, v] = min(near)[1]
+    return result
 
 
 def _list_allowed(graph: Structure, u: int, v: int, *, direct: bool) -> np.ndarray:

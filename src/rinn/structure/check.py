@@ -68,8 +68,8 @@ def compare_with_data(
         >>> data = make_dataset("or", samples=1000, seed=0)
         >>> wrong = data.truth.copy()
         >>> wrong.remove_edges_from(list(wrong.in_edges("h17")))
-        >>> found = compare_with_data(wrong, data.x, data.y)
-        >>> sorted({pair.x for pair in found.unexplained})
+        >>> result = compare_with_data(wrong, data.x, data.y)
+        >>> sorted({pair.x for pair in result.unexplained})
         ['x1', 'x2', 'x8']
     """
     data = as_data(X, Y, covariates=covariates, as_is=True)
@@ -94,7 +94,7 @@ def compare_data(
         _gather_tests(tested, outputs_tested, correlation[seen], p[seen], chosen & known_pairs)
         for chosen in (separated, ~separated)
     ]
-    known = {*inputs, *outputs}
+    names = {*inputs, *outputs}
     everything = [*data.inputs, *data.outputs, *by_role(graph, "input"), *by_role(graph, "output")]
     return DataComparison(
         samples=len(data.x),
@@ -104,7 +104,7 @@ def compare_data(
         unexplained=tuple(test for test in tests[0] if test.q <= level),
         silent=tuple(test for test in reversed(tests[1]) if test.q > level),
         untested=tuple(x for x, flag in zip(inputs, seen, strict=True) if not flag),
-        unknown=tuple(dict.fromkeys(name for name in everything if name not in known)),
+        unknown=tuple(dict.fromkeys(name for name in everything if name not in names)),
         covariates=data.covariates.names if data.covariates else (),
         few=tuple(few),
     )
@@ -112,12 +112,12 @@ def compare_data(
 
 def _shared(graph: nx.DiGraph, role: str, columns: tuple[str, ...], table: str) -> list[str]:
     """List the columns that the graph knows in their role."""
-    known = by_role(graph, role)
-    shared = [name for name in columns if name in set(known)]
+    names = by_role(graph, role)
+    shared = [name for name in columns if name in set(names)]
     if not shared:
         raise InputError(
             f"{table} must have columns named as the {role}s of the graph, such as "
-            f"{quote_some(known)}, got {quote_some(columns)}; rename them, or check the files"
+            f"{quote_some(names)}, got {quote_some(columns)}; rename them, or check the files"
         )
     return shared
 
@@ -129,16 +129,16 @@ def _test_pairs(
     rows = [data.inputs.index(name) for name in inputs]
     columns = [data.outputs.index(name) for name in outputs]
     held = data.covariates.numbers if data.covariates else None
-    found = correlate_pairs(data.x, data.y[:, columns], held, partly=given == "inputs")
-    enough = found.enough
+    result = correlate_pairs(data.x, data.y[:, columns], held, partly=given == "inputs")
+    enough = result.enough
     if not enough.any():
         most = int((~np.isnan(data.y[:, columns])).sum(axis=0).max())
         fixed = "the other inputs" if held is None else "the other inputs and the covariates"
         raise InputError(
-            f"X and Y must have at least {found.needed} samples to hold {fixed} fixed, but have "
+            f"X and Y must have at least {result.needed} samples to hold {fixed} fixed, but have "
             f"{most}; add samples, or compare with given='nothing'"
         )
-    p = found.p[rows][:, enough]
+    p = result.p[rows][:, enough]
     if np.isnan(p).all():
         others = "the others" if held is None else "others and covariates"
         raise InputError(
@@ -146,7 +146,7 @@ def _test_pairs(
             f"remove the repeated columns, or compare with given='nothing'"
         )
     few = [name for name, flag in zip(outputs, enough, strict=True) if not flag]
-    return found.r[rows][:, enough], p, few
+    return result.r[rows][:, enough], p, few
 
 
 def _ask_graph(
@@ -155,8 +155,8 @@ def _ask_graph(
     """Tell which pairs the graph separates, all other inputs of those fixed being given."""
     given = {x: frozenset(fixed) - {x} for x in inputs}
     asked = [Statement(x, y, given[x]) for x in inputs for y in outputs]
-    found = answer_statements(graph, asked)
-    return np.array([found[s] for s in asked]).reshape(len(inputs), len(outputs))
+    result = answer_statements(graph, asked)
+    return np.array([result[s] for s in asked]).reshape(len(inputs), len(outputs))
 
 
 def _gather_tests(
@@ -167,14 +167,14 @@ def _gather_tests(
     chosen: np.ndarray,
 ) -> list[PairTest]:
     """Adjust the p-values of the chosen pairs together; the strongest pair comes first."""
-    places = np.argwhere(chosen)
-    if not len(places):
+    indices = np.argwhere(chosen)
+    if not len(indices):
         return []
     r, alone = correlation[chosen], p[chosen]
     q = stats.false_discovery_control(alone)
     return [
         PairTest(
-            inputs[places[k, 0]], outputs[places[k, 1]], float(r[k]), float(alone[k]), float(q[k])
+            inputs[indices[k, 0]], outputs[indices[k, 1]], float(r[k]), float(alone[k]), float(q[k])
         )
         for k in np.argsort(-np.abs(r), kind="stable")
     ]

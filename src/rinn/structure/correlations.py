@@ -48,10 +48,10 @@ def correlate_pairs(
     r = np.full((x.shape[1], y.shape[1]), np.nan)
     p, enough, needed = r.copy(), np.zeros(y.shape[1], bool), 0
     patterns, which = np.unique(~np.isnan(y), axis=1, return_inverse=True)
-    for number, known in enumerate(patterns.T):
+    for number, observed in enumerate(patterns.T):
         outputs = np.flatnonzero(which.ravel() == number)
-        z = None if covariates is None else covariates[known]
-        t, freedom, taken = _find_slopes(x[known], y[np.ix_(known, outputs)], z, partly)
+        z = None if covariates is None else covariates[observed]
+        t, freedom, taken = _find_slopes(x[observed], y[np.ix_(observed, outputs)], z, partly)
         needed = max(needed, taken + FEWEST_FREE)
         if freedom < FEWEST_FREE:
             continue
@@ -87,8 +87,8 @@ def _find_slopes(
     left = np.maximum((y**2).mean(axis=0) - explained, SINGULAR)  # [output], or [input, output]
     errors = np.sqrt(np.diag(inverse)[:, None] * left / freedom)
     if basis.shape[1]:
-        rest = y - x @ slopes if partly else y
-        errors = errors * _find_error_ratio(x @ inverse, rest**2, basis)
+        residual = y - x @ slopes if partly else y
+        errors = errors * _find_error_ratio(x @ inverse, residual**2, basis)
     t = np.divide(slopes, errors, out=np.zeros_like(slopes), where=errors > 0)
     t[~alone] = np.nan
     return t, freedom, taken
@@ -100,10 +100,10 @@ def _hold_fixed(
     """What covariates leave of columns, at mean 0 and variance 1, and where anything is left."""
     values = values.astype(float)
     values = values - values.mean(axis=0)
-    whole = values.std(axis=0)
+    total = values.std(axis=0)
     values = values - basis @ (basis.T @ values)
     left = values.std(axis=0)
-    varies = left > np.sqrt(SINGULAR) * whole
+    varies = left > np.sqrt(SINGULAR) * total
     return np.where(varies, values, 0.0) / np.where(varies, left, 1.0), varies
 
 

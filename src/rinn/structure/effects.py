@@ -46,22 +46,15 @@ class Test(Protocol):
 
 @dataclass(frozen=True)
 class Effects:
-    """Effects of inputs on outputs, and the samples that they were estimated from.
+    """Effects of inputs on outputs, and the samples that they were estimated from."""
 
-    Attributes:
-        z: effects in units of their standard error; where a product or square of an input has a
-            clearer one, that.
-        sample: the rows, for the bootstrap.
-        moments: what the score reads, products of inputs included.
-        source: network, regression or corrected.
-        test: tells effects from chance.
-    """
-
+    # effects in units of their standard error; where a product or square of an input has a clearer
+    # one, that
     z: Float[np.ndarray, "input output"]
-    sample: Sample = field(repr=False)
-    moments: Moments = field(repr=False)
-    source: str = REGRESSION
-    test: Test | None = field(default=None, repr=False, compare=False)
+    sample: Sample = field(repr=False)  # the rows, for the bootstrap
+    moments: Moments = field(repr=False)  # what the score reads, products of inputs included
+    source: str = REGRESSION  # network, regression or corrected
+    test: Test | None = field(default=None, repr=False, compare=False)  # tells effects from chance
 
 
 def estimate_effects(
@@ -98,7 +91,7 @@ def estimate_effects(
                [ 1.]])
     """
     rows = np.sort(problem.seen)
-    plain = _take_sample(problem, rows)
+    raw = _take_sample(problem, rows)
     is_joint = len(rows) >= c.SAMPLES_PER_INPUT * len(problem.x)
     groups = _group_nets(nets, problem) if source != REGRESSION and is_joint else {}
     if not groups:
@@ -106,11 +99,11 @@ def estimate_effects(
     elif source == "auto":
         is_enough = explain_regression(problem) or _compare_networks(groups, problem) <= c.BETTER
         source = REGRESSION if is_enough else CORRECTED
-    sample = plain if source == REGRESSION else _correct(plain, groups, problem, rows, source)
+    sample = raw if source == REGRESSION else _correct(raw, groups, problem, rows, source)
     moments = estimate_moments(sample)
-    more = add_products(sample, moments, plain.y)
+    more = add_products(sample, moments, raw.y)
     if more is not sample:
-        sample = more if source == REGRESSION else _correct_products(more, plain)
+        sample = more if source == REGRESSION else _correct_products(more, raw)
         moments = estimate_moments(sample)
     return Effects(_find_z(sample, moments), sample, moments, source, test)
 
@@ -173,11 +166,11 @@ def _centre(values: np.ndarray, observed: np.ndarray | None) -> np.ndarray:
 
 def _group_nets(nets: Sequence[TrainedNet], problem: Problem) -> dict[int, list[TrainedNet]]:
     """The networks of each split."""
-    found = {
+    result = {
         split: [net for net in nets if net.trial.split == split]
         for split in range(len(problem.splits))
     }
-    return {split: own for split, own in found.items() if own}
+    return {split: members for split, members in result.items() if members}
 
 
 def _predict(
@@ -199,20 +192,20 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         fitted = _take_sample(problem, train)
         slopes = regress(fitted.x, fitted.y)[0]
         validation = _take_sample(problem, held)
-        found = _predict(nets, split, problem, problem.x[:, held], held)
+        result = _predict(nets, split, problem, problem.x[:, held], held)
         truth = problem.y[:, held].T.astype(np.float64)
         spread = np.maximum(fitted.y.std(axis=0), 1e-9)
-        known = 1.0 if problem.observed is None else problem.observed[:, held].T
-        plain = ((validation.y - validation.x @ slopes) / spread) ** 2
-        own = truth - found
-        own = ((own - own.mean(axis=0)) / spread) ** 2
-        gains.append(((plain - own) * known).sum(axis=1))
+        observed = 1.0 if problem.observed is None else problem.observed[:, held].T
+        raw = ((validation.y - validation.x @ slopes) / spread) ** 2
+        error = truth - result
+        error = ((error - error.mean(axis=0)) / spread) ** 2
+        gains.append(((raw - error) * observed).sum(axis=1))
     gain = np.concatenate(gains)
     return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
 
 
 def _correct(
-    plain: Sample,
+    raw: Sample,
     groups: dict[int, list[TrainedNet]],
     problem: Problem,
     rows: np.ndarray,
@@ -225,22 +218,22 @@ def _correct(
     }
     mean = np.mean(list(predicted.values()), axis=0)
     is_held = np.zeros(len(rows), bool)
-    for split, own in predicted.items():
+    for split, values in predicted.items():
         held = np.isin(rows, problem.splits[split].validation)
-        mean[held] = own[held]
+        mean[held] = values[held]
         is_held |= held
     left = _regress_out(problem, rows, problem.y[:, rows].T.astype(np.float64) - mean)
-    left = _centre(left, plain.observed)
-    fitted = plain.x @ regress(plain.x, left)[0]
+    left = _centre(left, raw.observed)
+    fitted = raw.x @ regress(raw.x, left)[0]
     noise = left - fitted
     # Residuals of samples that networks were trained on are too small.
     squares = noise**2
     inflation = squares[is_held].mean(axis=0) / np.maximum(squares[~is_held].mean(axis=0), 1e-12)
     noise = noise * np.sqrt(np.clip(inflation, 1.0, 4.0))
     slopes = np.mean([_move(nets, s, problem) for s, nets in groups.items()], axis=0)
-    outcomes = plain.x @ slopes + noise + (fitted if source == CORRECTED else 0.0)
-    outcomes = _centre(outcomes, plain.observed)
-    return Sample(plain.x, outcomes, plain.observed, plain.covariates, plain.owners)
+    outcomes = raw.x @ slopes + noise + (fitted if source == CORRECTED else 0.0)
+    outcomes = _centre(outcomes, raw.observed)
+    return Sample(raw.x, outcomes, raw.observed, raw.covariates, raw.owners)
 
 
 def _move(
@@ -255,17 +248,19 @@ def _move(
     for first in range(0, len(x), step):
         inputs = range(first, min(first + step, len(x)))
         levels = [_find_levels(problem.x[i, seen]) for i in inputs]
-        moved = [_set_input(x, i, v) for i, own in zip(inputs, levels, strict=True) for v in own]
-        found = _predict(
+        moved = [
+            _set_input(x, i, v) for i, values in zip(inputs, levels, strict=True) for v in values
+        ]
+        result = _predict(
             nets, split, problem, np.concatenate(moved, axis=1), np.tile(rows, len(moved))
         )
-        means = found.reshape(len(moved), len(rows), -1).mean(axis=1)  # [move, output]
+        means = result.reshape(len(moved), len(rows), -1).mean(axis=1)  # [move, output]
         start = 0
-        for i, own in zip(inputs, levels, strict=True):
-            part = means[start : start + len(own)]
-            centred = own - own.mean()
+        for i, values in zip(inputs, levels, strict=True):
+            part = means[start : start + len(values)]
+            centred = values - values.mean()
             slopes[i] = centred @ part / max(float(centred @ centred), 1e-12)
-            start += len(own)
+            start += len(values)
     return slopes
 
 
@@ -282,12 +277,12 @@ def _set_input(x: np.ndarray, row: int, value: float) -> np.ndarray:
     return moved
 
 
-def _correct_products(sample: Sample, plain: Sample) -> Sample:
+def _correct_products(sample: Sample, raw: Sample) -> Sample:
     """Give outcomes the effects of products of inputs, which networks explain, back."""
-    extra = sample.x[:, plain.x.shape[1] :]
-    own = extra - plain.x @ regress(plain.x, extra)[0]
-    missing = plain.y - sample.y
-    slopes = regress(own, missing)[0]
+    extra = sample.x[:, raw.x.shape[1] :]
+    alone = extra - raw.x @ regress(raw.x, extra)[0]
+    missing = raw.y - sample.y
+    slopes = regress(alone, missing)[0]
     return Sample(
         sample.x, sample.y + extra @ slopes, sample.observed, sample.covariates, sample.owners
     )
@@ -296,8 +291,8 @@ def _correct_products(sample: Sample, plain: Sample) -> Sample:
 def _find_z(sample: Sample, moments: Moments) -> Float[np.ndarray, "input output"]:
     every = moments.z
     count = count_inputs(sample)
-    found = every[:count].copy()
+    result = every[:count].copy()
     for row, owners in zip(every[count:], sample.owners[count:], strict=True):
         for i in owners:
-            found[i] = np.where(np.abs(row) > np.abs(found[i]), row, found[i])
-    return found
+            result[i] = np.where(np.abs(row) > np.abs(result[i]), row, result[i])
+    return result

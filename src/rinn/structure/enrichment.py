@@ -52,11 +52,11 @@ class Enrichment:
 
     def best(self, alpha: float = ALPHA) -> dict[str, dict[str, object] | None]:
         """The row with the lowest q of each latent, or None where no q is below alpha."""
-        found: dict[str, dict[str, object] | None] = dict.fromkeys(self.latents)
+        result: dict[str, dict[str, object] | None] = dict.fromkeys(self.latents)
         for row in self.table.to_dict("records"):
-            if row["q"] < alpha and found[row["latent"]] is None:
-                found[row["latent"]] = {str(key): value for key, value in row.items()}
-        return found
+            if row["q"] < alpha and result[row["latent"]] is None:
+                result[row["latent"]] = {str(key): value for key, value in row.items()}
+        return result
 
 
 def enrich_latents(
@@ -143,12 +143,12 @@ def name_genes(graph: nx.DiGraph) -> dict[str, str]:
     """The gene of each input and output: without the _x or _y that tells them apart."""
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     ends = {*inputs, *outputs}
-    found = {}
+    result = {}
     for names, own, other in ((inputs, "_x", "_y"), (outputs, "_y", "_x")):
         for name in names:
             base = name.removesuffix(own)
-            found[name] = base if base != name and base + other in ends else name
-    return found
+            result[name] = base if base != name and base + other in ends else name
+    return result
 
 
 def _adjust(p: Float[np.ndarray, " test"], tests: int) -> Float[np.ndarray, " test"]:
@@ -169,7 +169,7 @@ def _find_queries(
     def list_genes(nodes: Iterable[str], wanted: str) -> frozenset[str]:
         return frozenset(genes[node] for node in nodes if role[node] == wanted)
 
-    found = {}
+    result = {}
     for latent in latents:
         inputs = list_genes(graph.predecessors(latent), "input")
         if len(inputs) < min_overlap:
@@ -177,8 +177,8 @@ def _find_queries(
         outputs = list_genes(graph.successors(latent), "output")
         if len(outputs) < min_overlap:
             outputs = list_genes(nx.descendants(graph, latent), "output")
-        found[latent] = {"inputs": inputs, "outputs": outputs, "both": inputs | outputs}[side]
-    return found
+        result[latent] = {"inputs": inputs, "outputs": outputs, "both": inputs | outputs}[side]
+    return result
 
 
 def _test_side(

@@ -38,10 +38,10 @@ def propose_graph(moments: Moments, penalty: float) -> Structure:
     return set_start(make_structure(edges, inputs, outputs), moments)
 
 
-def _mark(places: Sequence[int], count: int) -> np.ndarray:
-    found = np.zeros(count, bool)
-    found[list(places)] = True
-    return found
+def _mark(indices: Sequence[int], count: int) -> np.ndarray:
+    result = np.zeros(count, bool)
+    result[list(indices)] = True
+    return result
 
 
 def _group_inputs(moments: Moments, penalty: float) -> tuple[list[list[int]], list[Row]]:
@@ -126,17 +126,17 @@ def _eliminate(
     inner = np.zeros((len(left),) * 2)  # of the rows, over the outputs taken
     inner[1:, 1:] = 1e-9 * np.eye(len(others))
     while kept.any():
-        places = np.flatnonzero(kept)
-        spread = np.maximum(np.diag(covariance)[places], 1e-12)
-        values = _find_misfits(inner, left[:, places], spread)
+        indices = np.flatnonzero(kept)
+        spread = np.maximum(np.diag(covariance)[indices], 1e-12)
+        values = _find_misfits(inner, left[:, indices], spread)
         best = int(np.argmin(values))
         if values[best] - misfit > penalty:
             break
-        misfit, at, own = float(values[best]), places[best], spread[best]
+        misfit, at, own = float(values[best]), indices[best], spread[best]
         inner = inner + np.outer(left[:, at], left[:, at]) / own
-        share = covariance[at] / own
-        left = left - np.outer(left[:, at], share)
-        covariance = covariance - np.outer(covariance[at], share)
+        slope = covariance[at] / own
+        left = left - np.outer(left[:, at], slope)
+        covariance = covariance - np.outer(covariance[at], slope)
         kept[at] = False
     count = int(kept.sum())
     return misfit + penalty * (count + len(others)), np.flatnonzero(kept).tolist()
@@ -147,12 +147,12 @@ def _find_misfits(
 ) -> Float[np.ndarray, " output"]:
     """Chi-square that other rows leave of the first, with each output taken in addition."""
     every = inner + left.T[:, :, None] * left.T[:, None, :] / spread[:, None, None]
-    found = every[:, 0, 0]
+    result = every[:, 0, 0]
     if len(inner) > 1:
         across = every[:, 1:, 0, None]
-        share = np.linalg.pinv(every[:, 1:, 1:], rcond=1e-12, hermitian=True) @ across
-        found = found - (share * across).sum(axis=(1, 2))
-    return np.asarray(found)
+        slope = np.linalg.pinv(every[:, 1:, 1:], rcond=1e-12, hermitian=True) @ across
+        result = result - (slope * across).sum(axis=(1, 2))
+    return np.asarray(result)
 
 
 def set_start(graph: Structure, moments: Moments) -> Structure:
@@ -169,8 +169,8 @@ def set_start(graph: Structure, moments: Moments) -> Structure:
             loadings[k, below] = np.linalg.svd(block, full_matrices=False)[2][0]
     for k, node in enumerate(graph.latent_nodes):
         _explain(weights, graph, node, loadings[k], loadings)
-    placed = replace(graph, weights=weights)
-    loadings = placed.loadings
+    started = replace(graph, weights=weights)
+    loadings = started.loadings
     for i in range(inputs):
         _explain(weights, graph, i, moments.effects[i], loadings)
     noise = np.full(graph.latents + graph.outputs, c.NEW_NOISE)
@@ -188,8 +188,8 @@ def _explain(
     children = np.flatnonzero(graph.edges[node, graph.inputs : first])
     direct = np.flatnonzero(graph.edges[node, first:])
     others = np.setdiff1d(np.arange(graph.outputs), direct)
-    share = np.zeros(len(children))
+    slope = np.zeros(len(children))
     if len(children) and len(others):
-        share = np.linalg.lstsq(loadings[children][:, others].T, row[others], rcond=None)[0]
-    weights[node, graph.inputs + children] = share
-    weights[node, first + direct] = (row - share @ loadings[children])[direct]
+        slope = np.linalg.lstsq(loadings[children][:, others].T, row[others], rcond=None)[0]
+    weights[node, graph.inputs + children] = slope
+    weights[node, first + direct] = (row - slope @ loadings[children])[direct]

@@ -39,10 +39,10 @@ class SupportTest:
 
     def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
         """Find a p-value for the effects of one input on some outputs."""
-        second, share = self.held_out or self.products, 0.5 if self.held_out else PRODUCTS
-        p = self.sets.find_p(row, outputs) / (1 - share if second else 1.0)
+        second, level_part = self.held_out or self.products, 0.5 if self.held_out else PRODUCTS
+        p = self.sets.find_p(row, outputs) / (1 - level_part if second else 1.0)
         if second is not None and p > level:
-            p = min(p, second.find_p(row, outputs) / share)
+            p = min(p, second.find_p(row, outputs) / level_part)
         return min(p, 1.0)
 
 
@@ -58,8 +58,8 @@ class ProductTest:
         """Find the p-value of an input's products for some outputs."""
         columns = range(self._inputs, len(self._owners))
         own = [column for column in columns if row in self._owners[column]]
-        found = [self._sets.find_p(column, outputs) for column in own]
-        return min(1.0, self._inputs * min(found, default=1.0))
+        result = [self._sets.find_p(column, outputs) for column in own]
+        return min(1.0, self._inputs * min(result, default=1.0))
 
 
 class HeldOutTest:
@@ -79,8 +79,8 @@ class HeldOutTest:
             own = [net for net in nets if net.trial.split == number]
             rows = np.concatenate([split.validation, problem.test])
             if own:
-                some = np.linspace(0, len(rows) - 1, min(len(rows), size)).astype(int)
-                self._groups.append((own, number, rows[some]))
+                picked = np.linspace(0, len(rows) - 1, min(len(rows), size)).astype(int)
+                self._groups.append((own, number, rows[picked]))
         self._raw: list[Float[np.ndarray, "output sample"]] = []
         self._last: tuple[int, list[tuple[np.ndarray, np.ndarray]]] | None = None
 
@@ -91,9 +91,9 @@ class HeldOutTest:
         chosen = list(outputs)
         total = squares = expected = 0.0
         for contribution, residual in self._last[1]:
-            own, rest = contribution[chosen], residual[chosen]
-            each = (own * rest).sum(axis=0)  # [sample]
-            covariance = rest @ rest.T / rest.shape[1]
+            own, remainder = contribution[chosen], residual[chosen]
+            each = (own * remainder).sum(axis=0)  # [sample]
+            covariance = remainder @ remainder.T / remainder.shape[1]
             total += float(each.sum())
             squares += float((each**2).sum())
             expected += float(np.einsum("os,op,ps->", own, covariance, own, optimize=True))
@@ -106,20 +106,20 @@ class HeldOutTest:
         problem = self._problem
         if not self._raw:
             self._raw = [_predict_mean(nets, problem, rows) for nets, _, rows in self._groups]
-        found = []
+        result = []
         for (nets, split, rows), raw in zip(self._groups, self._raw, strict=True):
             own = _find_contribution(nets, problem, row, rows)  # [output, sample]
             without = problem.likelihood.expect(add_offset(problem, split, rows, raw - own))
             residual = problem.y[:, rows] - without
-            known = np.ones(residual.shape, bool)
+            observed = np.ones(residual.shape, bool)
             if problem.observed is not None:
-                known = problem.observed[:, rows]
+                observed = problem.observed[:, rows]
             # A wrong intercept is no effect: without carriers among these samples there is none.
-            own, residual = _centre(own, known), _centre(residual, known)
-            count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+            own, residual = _centre(own, observed), _centre(residual, observed)
+            count = np.maximum(observed.sum(axis=1, keepdims=True), 1)
             spread = np.sqrt((residual**2).sum(axis=1, keepdims=True) / count)
-            found.append((own, residual / np.maximum(spread, 1e-12)))
-        return found
+            result.append((own, residual / np.maximum(spread, 1e-12)))
+        return result
 
 
 def _predict_mean(
@@ -130,12 +130,12 @@ def _predict_mean(
 
 
 def _centre(
-    values: Float[np.ndarray, "output sample"], known: np.ndarray
+    values: Float[np.ndarray, "output sample"], observed: np.ndarray
 ) -> Float[np.ndarray, "output sample"]:
-    """Values less their mean over the samples in which the output is known; 0 in the others."""
-    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    mean = (values * known).sum(axis=1, keepdims=True) / count
-    return (values - mean) * known
+    """Values less their mean over the samples in which the output is observed; 0 in the others."""
+    count = np.maximum(observed.sum(axis=1, keepdims=True), 1)
+    mean = (values * observed).sum(axis=1, keepdims=True) / count
+    return (values - mean) * observed
 
 
 def _find_contribution(
@@ -148,13 +148,13 @@ def _find_contribution(
         return np.zeros((len(problem.y), len(rows)))
     moved = move_inputs(nets, problem.x[:, rows], np.full(len(grid), row), grid[:1], grid)
     # Between the values of the grid a straight line is drawn.
-    left, share = _find_place(problem.x[row, rows], grid)
+    left, fraction = _locate(problem.x[row, rows], grid)
     samples = np.arange(len(rows))
-    here = (1 - share) * moved[left, :, samples].T + share * moved[left + 1, :, samples].T
+    here = (1 - fraction) * moved[left, :, samples].T + fraction * moved[left + 1, :, samples].T
     return here - np.einsum("v,vos->os", _weigh_grid(seen, grid), moved)
 
 
-def _find_place(
+def _locate(
     values: Float[np.ndarray, " sample"], grid: Float[np.ndarray, " value"]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The value of the grid to the left of each value, and how far it is to the next."""
@@ -166,8 +166,10 @@ def _weigh_grid(
     seen: Float[np.ndarray, " sample"], grid: Float[np.ndarray, " value"]
 ) -> Float[np.ndarray, " value"]:
     """How much of the samples each value of the grid stands for, by linear interpolation."""
-    left, share = _find_place(seen, grid)
-    weights = np.bincount(left, 1 - share, len(grid)) + np.bincount(left + 1, share, len(grid))
+    left, fraction = _locate(seen, grid)
+    weights = np.bincount(left, 1 - fraction, len(grid)) + np.bincount(
+        left + 1, fraction, len(grid)
+    )
     return weights / len(seen)
 
 

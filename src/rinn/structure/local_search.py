@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
@@ -75,7 +76,8 @@ class LocalSearch:
             return now
         moves: list[Callable[[Scored], Scored]] = [
             self._explain_groups,
-            self._insert, self._merge, self._split, self._remove, self._swap,
+            partial(self._repeat, propose_inserts), partial(self._repeat, propose_merges),
+            self._split, self._remove, self._swap,
         ]  # fmt: skip
         if self.with_covariance:
             moves.insert(0, self._add_factors)
@@ -139,21 +141,21 @@ class LocalSearch:
         """Drop single edges that do not pay."""
         while True:
             graph = now[0]
-            found = self.misfit.linearise(graph)
-            losses = found.find_losses() - self._penalise(graph, *found.edges)
+            result = self.misfit.linearise(graph)
+            losses = result.find_losses() - self._penalise(graph, *result.edges)
             if self.prior is not None:
                 losses += 2 * self.prior.count_log_odds(graph)
                 losses -= [
                     2 * self.prior.count_log_odds(set_edges(graph, u, v, None))
-                    for u, v in zip(*found.edges, strict=True)
+                    for u, v in zip(*result.edges, strict=True)
                 ]
             order = np.flatnonzero(losses < 0)
             order = order[np.argsort(losses[order], kind="stable")]
             trials = [order[: len(order) // 3]] if len(order) >= c.MIN_PRUNED else []
             trials += [order[i : i + 1] for i in range(min(c.MAX_PRUNED, len(order)))]
-            sources, targets = found.edges
-            for some in trials:
-                after = self.fit(set_edges(graph, sources[some], targets[some], None))
+            sources, targets = result.edges
+            for chosen in trials:
+                after = self.fit(set_edges(graph, sources[chosen], targets[chosen], None))
                 if self.is_better(after, now):
                     now = after
                     break
@@ -177,10 +179,10 @@ class LocalSearch:
             if after[1] < score - gains[several].sum() / 2 and self.is_better(after, now):
                 return after
         best = None
-        for tried, place in enumerate(np.argsort(-gains, kind="stable")[: c.MAX_TRIALS]):
-            if gains[place] < -c.MAX_SHORTFALL * self.penalty:
+        for tried, index in enumerate(np.argsort(-gains, kind="stable")[: c.MAX_TRIALS]):
+            if gains[index] < -c.MAX_SHORTFALL * self.penalty:
                 break
-            after = self.fit(set_edges(graph, sources[place], targets[place], weights[place]))
+            after = self.fit(set_edges(graph, sources[index], targets[index], weights[index]))
             if self.is_better(after, now if best is None else best):
                 best = after
             if best is not None and tried:
@@ -196,8 +198,8 @@ class LocalSearch:
         allowed[graph.first_output :] = False
         if not self.direct:
             allowed[: graph.inputs, graph.first_output :] = False
-        found = self.misfit.linearise(graph)
-        edges, gains, weights = found.find_gains(allowed, c.MAX_RANKED)
+        result = self.misfit.linearise(graph)
+        edges, gains, weights = result.find_gains(allowed, c.MAX_RANKED)
         gains = gains - self._penalise(graph, *edges)
         if self.prior is not None:
             before = self.prior.count_log_odds(graph)
@@ -224,19 +226,13 @@ class LocalSearch:
         after = best if best is now else self.polish(best)
         return after if after[1] < now[1] - MIN_GAIN else now
 
-    def _repeat(self, now: Scored, propose: Callable[[Structure], Iterable[Structure]]) -> Scored:
+    def _repeat(self, propose: Callable[[Structure], Iterable[Structure]], now: Scored) -> Scored:
         """Take the best of what is proposed, and polish it, until nothing proposed helps."""
         while True:
             after = self._polish_best(now, propose(now[0]))
             if after is now:
                 return now
             now = after
-
-    def _insert(self, now: Scored) -> Scored:
-        return self._repeat(now, propose_inserts)
-
-    def _merge(self, now: Scored) -> Scored:
-        return self._repeat(now, propose_merges)
 
     def _explain_groups(self, now: Scored) -> Scored:
         """Insert latents for outputs that share noise, if their pooled effects have parents."""
@@ -283,12 +279,12 @@ class LocalSearch:
 
     def _swap(self, now: Scored) -> Scored:
         """Take out one edge after the other on trial, and let others take its place."""
-        found = self.misfit.linearise(now[0])
-        losses, latents = found.find_losses(), now[0].latents
-        for place in np.argsort(losses, kind="stable")[: c.MAX_SWAPS]:
+        result = self.misfit.linearise(now[0])
+        losses, latents = result.find_losses(), now[0].latents
+        for index in np.argsort(losses, kind="stable")[: c.MAX_SWAPS]:
             graph, score = now
-            u, v = found.edges[0][place], found.edges[1][place]
-            if losses[place] > c.MAX_SWAP_LOSS * self.penalty or graph.latents != latents:
+            u, v = result.edges[0][index], result.edges[1][index]
+            if losses[index] > c.MAX_SWAP_LOSS * self.penalty or graph.latents != latents:
                 break
             if graph.edges[u, v]:
                 after = self.polish(self.fit(set_edges(graph, u, v, None)))
@@ -334,13 +330,13 @@ def _pick_apart(
     """Additions that pay, the best first, without common ends; at most one joins latents."""
     chosen: list[int] = []
     taken: set[tuple[str, int]] = set()
-    for place in np.argsort(-gains, kind="stable").tolist():
-        if gains[place] <= 0 or len(chosen) == c.MAX_BATCH:
+    for index in np.argsort(-gains, kind="stable").tolist():
+        if gains[index] <= 0 or len(chosen) == c.MAX_BATCH:
             break
-        ends = {("source", int(sources[place])), ("target", int(targets[place]))}
-        if sources[place] >= graph.inputs and targets[place] < graph.first_output:
+        ends = {("source", int(sources[index])), ("target", int(targets[index]))}
+        if sources[index] >= graph.inputs and targets[index] < graph.first_output:
             ends.add(("between", 0))
         if not ends & taken:
-            chosen.append(place)
+            chosen.append(index)
             taken |= ends
     return np.array(chosen, int)

@@ -17,10 +17,10 @@ def is_acyclic(graph: Structure) -> bool:
     """Whether no node leads back to itself."""
     edges = graph.edges
     while len(edges):
-        rest = edges.any(axis=0)
-        if rest.all():
+        inner = edges.any(axis=0)
+        if inner.all():
             return False
-        edges = edges[np.ix_(rest, rest)]
+        edges = edges[np.ix_(inner, inner)]
     return True
 
 
@@ -107,8 +107,8 @@ def merge_latents(graph: Structure, kept: int, other: int) -> list[Structure]:
     both = edges.copy()
     both[kept] |= both[other]
     both[kept, kept] = False
-    found = [remove_latent(one, other) for one in (merged, replace(merged, edges=both))]
-    return [graph for graph in found if is_acyclic(graph)]
+    result = [remove_latent(one, other) for one in (merged, replace(merged, edges=both))]
+    return [graph for graph in result if is_acyclic(graph)]
 
 
 def split_latent(graph: Structure, node: int, inputs: np.ndarray) -> Structure:
@@ -154,7 +154,7 @@ def find_noise_groups(
 def propose_inserts(graph: Structure) -> Iterable[Structure]:
     """A latent for nodes that act on the same others with proportional weights."""
     nodes = [node for node in range(graph.first_output) if graph.edges[node].sum() > 1]
-    found: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+    result: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
     for one, other in combinations(nodes, 2):
         both = np.flatnonzero(graph.edges[one] & graph.edges[other])
         if len(both) < 2:
@@ -163,15 +163,15 @@ def propose_inserts(graph: Structure) -> Iterable[Structure]:
         for parents in {(one, other), everyone}:
             size = np.linalg.svd(graph.weights[list(parents)][:, both], compute_uv=False)
             if len(parents) * len(both) > len(parents) + len(both):
-                found[parents, tuple(both.tolist())] = float(size[1] / max(size[0], 1e-12))
+                result[parents, tuple(both.tolist())] = float(size[1] / max(size[0], 1e-12))
         if len(both) > 3:
             ratio = np.arctan2(graph.weights[one, both], graph.weights[other, both])
             for angle in ratio:
                 apart = np.abs((ratio - angle + np.pi / 2) % np.pi - np.pi / 2)
-                some = tuple(both[apart < c.ANGLE].tolist())
-                if len(some) > 2:
-                    found.setdefault(((one, other), some), 0.0)
-    best = sorted(found, key=lambda key: (found[key], key))[: c.MAX_INSERTS]
+                children = tuple(both[apart < c.ANGLE].tolist())
+                if len(children) > 2:
+                    result.setdefault(((one, other), children), 0.0)
+    best = sorted(result, key=lambda key: (result[key], key))[: c.MAX_INSERTS]
     return [pool_edges(graph, parents, np.array(children)) for parents, children in best]
 
 

@@ -33,7 +33,7 @@ def find_output_causes(
     graph: nx.DiGraph, effects: Effects, inputs: Sequence[str], outputs: Sequence[str]
 ) -> tuple[str, ...]:
     """Name latents that may be one of their own outputs."""
-    found = []
+    result = []
     for latent, role in graph.nodes(data="role"):
         children = [o for o, name in enumerate(outputs) if graph.has_edge(latent, name)]
         if role != "latent" or len(children) < 2:
@@ -44,11 +44,11 @@ def find_output_causes(
         if cause is not None:
             y0 = quote(outputs[cause])
             others = quote_some([outputs[o] for o in children if o != cause])
-            found.append(
+            result.append(
                 f"Outputs that may cause outputs: given {y0}, the inputs of {latent} have no "
                 f"effect on {others} any more; {latent} may be {y0} itself."
             )
-    return tuple(found)
+    return tuple(result)
 
 
 def _find_cause(sample: Sample, own: set[int], children: Sequence[int]) -> int | None:

@@ -78,11 +78,11 @@ def draw_output_edges(
     moved = _choose_nearest(latent.graph, passing)
     if not moved:
         return latent
-    share = _count_resamples(columns, set(moved.values()), settings.bootstraps, seed)
+    frequency = _count_resamples(columns, set(moved.values()), settings.bootstraps, seed)
     graph: nx.DiGraph = nx.DiGraph(latent.graph)
     for (source, effect), pair in moved.items():
         graph.remove_edge(source, effect)
-        graph.add_edge(pair.cause, effect, frequency=share[pair], support=SUPPORT)
+        graph.add_edge(pair.cause, effect, frequency=frequency[pair], support=SUPPORT)
     gone = _replace_latents(graph, moved, contract=settings.direct)
     candidates: nx.DiGraph = nx.DiGraph(latent.candidates)
     candidates.remove_edges_from(moved)
@@ -129,12 +129,10 @@ class _Columns:
 
     def __init__(self, sample: Sample, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         self.sample, self.outputs = sample, outputs
-        self.places = {name: place for place, name in enumerate(inputs)}
-        self.whole = self.regress_whole(None)
+        self.indices = {name: place for place, name in enumerate(inputs)}
+        self.full = self.regress_all(None)
 
-    def regress_whole(
-        self, weights: Float[np.ndarray, " sample"] | None
-    ) -> OutputRegression | None:
+    def regress_all(self, weights: Float[np.ndarray, " sample"] | None) -> OutputRegression | None:
         """The regression of all outputs at once, where none is missing."""
         if self.sample.observed is not None:
             return None
@@ -142,7 +140,7 @@ class _Columns:
 
     def passes(self, pair: Pair) -> bool:
         """Whether the cause takes over the effect of the sources."""
-        tests = self.make_tests(pair, self.whole, None)
+        tests = self.make_tests(pair, self.full, None)
         if tests is None:
             return False
         (own, above), (a, b) = tests
@@ -167,11 +165,11 @@ class _Columns:
     def passes_again(
         self,
         pair: Pair,
-        whole: OutputRegression | None,
+        full: OutputRegression | None,
         weights: Float[np.ndarray, " sample"],
     ) -> bool:
         """The same for a resample, whose chi-squares are larger by their degrees of freedom."""
-        tests = self.make_tests(pair, whole, weights)
+        tests = self.make_tests(pair, full, weights)
         if tests is None:
             return False
         (own, _), (a, b) = tests
@@ -182,18 +180,18 @@ class _Columns:
     def make_tests(
         self,
         pair: Pair,
-        whole: OutputRegression | None,
+        full: OutputRegression | None,
         weights: Float[np.ndarray, " sample"] | None,
     ) -> tuple[tuple[LambdaTest, LambdaTest], tuple[int, int]] | None:
         """Tests of the sources' inputs and of all of the cause's; where both outputs stand."""
         ends = [self.outputs.index(name) for name in (pair.cause, pair.effect)]
-        regression, at = whole, (ends[0], ends[1])
+        regression, at = full, (ends[0], ends[1])
         if self.sample.observed is not None:
             regression, at = regress_outputs(self.sample, ends, weights), (0, 1)
         if regression is None:
             return None
         own, above = (
-            regression.make_test(find_columns(self.sample, [self.places[name] for name in names]))
+            regression.make_test(find_columns(self.sample, [self.indices[name] for name in names]))
             for names in (pair.own, pair.above)
         )
         return (own, above), at
@@ -237,13 +235,13 @@ def _count_resamples(
     """The share of resamples in which each pair passes; 1 without resamples."""
     rng = np.random.default_rng([seed, Stream.OUTPUT_EDGES])
     samples = len(columns.sample.x)
-    found = dict.fromkeys(pairs, 0)
+    result = dict.fromkeys(pairs, 0)
     for _ in range(count):
         weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
-        whole = columns.regress_whole(weights)
-        for pair in found:
-            found[pair] += columns.passes_again(pair, whole, weights)
-    return {pair: often / count if count else 1.0 for pair, often in found.items()}
+        full = columns.regress_all(weights)
+        for pair in result:
+            result[pair] += columns.passes_again(pair, full, weights)
+    return {pair: often / count if count else 1.0 for pair, often in result.items()}
 
 
 def _replace_latents(graph: nx.DiGraph, moved: Collection[Edge], *, contract: bool) -> list[str]:

@@ -16,36 +16,22 @@ DATA, PRIOR, FORCED = "data", "prior", "forced"  # what an edge owes its place t
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """How a graph is searched for.
+    """How a graph is searched for."""
 
-    Attributes:
-        bootstraps: how many resamples of the rows.
-        direct: whether inputs may act on outputs directly.
-        effects_only: whether the residual covariance of the outputs plays no part.
-        output_edges: whether outputs may act on outputs; see `draw_output_edges`.
-    """
-
-    bootstraps: int = BOOTSTRAPS
-    direct: bool = True
-    effects_only: bool = False
-    output_edges: bool = False
+    bootstraps: int = BOOTSTRAPS  # how many resamples of the rows
+    direct: bool = True  # whether inputs may act on outputs directly
+    effects_only: bool = False  # whether the residual covariance of the outputs plays no part
+    output_edges: bool = False  # whether outputs may act on outputs; see `draw_output_edges`
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Sufficient statistics of Y given X for linear effects; all columns have variance 1.
+    """Sufficient statistics of Y given X for linear effects; all columns have variance 1."""
 
-    Attributes:
-        samples: n.
-        inputs: covariance of the inputs, [input, input].
-        effects: of each input on each output, the others held fixed, [input, output].
-        residual: covariance of the outputs given the inputs, [output, output].
-    """
-
-    samples: float
-    inputs: Float[np.ndarray, "input input"]
-    effects: Float[np.ndarray, "input output"]
-    residual: Float[np.ndarray, "output output"]
+    samples: float  # n
+    inputs: Float[np.ndarray, "input input"]  # covariance of the inputs
+    effects: Float[np.ndarray, "input output"]  # the other inputs held fixed
+    residual: Float[np.ndarray, "output output"]  # covariance of the outputs given the inputs
 
     @cached_property
     def precision(self) -> Float[np.ndarray, "output output"]:
@@ -76,23 +62,14 @@ class Moments:
 
 @dataclass(frozen=True)
 class Structure:
-    """A graph over inputs, latents and outputs, in this order, with linear weights.
-
-    Attributes:
-        inputs: how many.
-        latents: how many.
-        outputs: how many.
-        edges: which node acts on which, [node, node], acyclic.
-        weights: 0 where there is no edge.
-        noise: variance of each latent and output given its parents.
-    """
+    """A graph over inputs, latents and outputs, in this order, with linear weights."""
 
     inputs: int
     latents: int
     outputs: int
-    edges: Bool[np.ndarray, "node node"]
-    weights: Float[np.ndarray, "node node"]
-    noise: Float[np.ndarray, " latent_and_output"]
+    edges: Bool[np.ndarray, "node node"]  # acyclic
+    weights: Float[np.ndarray, "node node"]  # 0 where there is no edge
+    noise: Float[np.ndarray, " latent_and_output"]  # variance given the parents
 
     @property
     def first_output(self) -> int:
@@ -112,14 +89,14 @@ class Structure:
         inner = np.eye(self.latents, dtype=np.float32) + edges[first:last, first:last]
         for _ in range(max(1, int(self.latents).bit_length())):
             inner = np.minimum(inner @ inner, 1)
-        found = np.eye(len(edges), dtype=np.float32)
-        found[first:last, first:last] = inner
-        found[:first, first:last] = edges[:first, first:last] @ inner
-        found[first:last, last:] = inner @ edges[first:last, last:]
-        found[:first, last:] = (
-            edges[:first, last:] + edges[:first, first:last] @ found[first:last, last:]
+        result = np.eye(len(edges), dtype=np.float32)
+        result[first:last, first:last] = inner
+        result[:first, first:last] = edges[:first, first:last] @ inner
+        result[first:last, last:] = inner @ edges[first:last, last:]
+        result[:first, last:] = (
+            edges[:first, last:] + edges[:first, first:last] @ result[first:last, last:]
         )
-        return found > 0
+        return result > 0
 
     @property
     def latent_outputs(self) -> Bool[np.ndarray, "latent output"]:
@@ -141,39 +118,35 @@ class Structure:
         """The total effect of each node on each: (I - weights)^-1, block by block."""
         first, last = self.inputs, self.first_output
         inner = np.linalg.inv(np.eye(self.latents) - self.weights[first:last, first:last])
-        found = np.eye(len(self.weights))
-        found[first:last, first:last] = inner
-        found[:first, first:last] = self.weights[:first, first:last] @ inner
+        result = np.eye(len(self.weights))
+        result[first:last, first:last] = inner
+        result[:first, first:last] = self.weights[:first, first:last] @ inner
         below = self.weights[first:last, last:]
-        found[first:last, last:] = inner @ below
-        found[:first, last:] = self.weights[:first, last:] + found[:first, first:last] @ below
-        return found
+        result[first:last, last:] = inner @ below
+        result[:first, last:] = self.weights[:first, last:] + result[:first, first:last] @ below
+        return result
 
     @property
     def is_direct(self) -> Bool[np.ndarray, "node node"]:
         """Which edges lead from an input to an output."""
-        found = np.zeros_like(self.edges)
-        found[: self.inputs, self.first_output :] = self.edges[: self.inputs, self.first_output :]
-        return found
+        result = np.zeros_like(self.edges)
+        result[: self.inputs, self.first_output :] = self.edges[: self.inputs, self.first_output :]
+        return result
 
 
 @dataclass(frozen=True)
 class LatentGraph:
-    """The reported graph, and all candidates.
+    """The reported graph, and all candidates."""
 
-    Attributes:
-        graph: what is reported.
-        candidates: includes the reported graph; its other latents are named U1, U2 ... Its edges
-            come from several resamples, which may contradict each other: it may have cycles.
-        fit: a test of whether the graph explains the effects: chi2, df and p.
-        outputs: those of each latent, reported or not.
-        paths: the fraction of resamples in which one node leads to another.
-    """
-
-    graph: nx.DiGraph
+    graph: nx.DiGraph  # what is reported
+    # includes the reported graph; its other latents are named U1, U2 ... Its edges come from
+    # several resamples, which may contradict each other: it may have cycles
     candidates: nx.DiGraph
+    # a test of whether the graph explains the effects: chi2, df and p
     fit: dict[str, float] | None = None
+    # those of each latent, reported or not
     outputs: dict[str, frozenset[int]] = field(default_factory=dict)
+    # the fraction of resamples in which one node leads to another
     paths: dict[tuple[str, str], float] = field(default_factory=dict)
 
 

@@ -21,21 +21,14 @@ from rinn.structure.records import Moments
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that effects are estimated from; columns have mean 0.
+    """Rows that effects are estimated from; columns have mean 0."""
 
-    Attributes:
-        x: inputs, and products of inputs after them.
-        y: outcomes; 0 where one is missing.
-        observed: which outcomes are not missing, where some are.
-        covariates: how many columns were regressed out of both before.
-        owners: the inputs that each column of x is made of.
-    """
-
-    x: Float[np.ndarray, "sample column"]
-    y: Float[np.ndarray, "sample output"]
+    x: Float[np.ndarray, "sample column"]  # inputs, and products of inputs after them
+    y: Float[np.ndarray, "sample output"]  # outcomes; 0 where one is missing
+    # which outcomes are not missing, where some are
     observed: Bool[np.ndarray, "sample output"] | None
-    covariates: int
-    owners: tuple[tuple[int, ...], ...]
+    covariates: int  # how many columns were regressed out of both before
+    owners: tuple[tuple[int, ...], ...]  # the inputs that each column of x is made of
 
 
 def estimate_moments(
@@ -106,9 +99,9 @@ def _make_positive(covariance: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     if values[0] >= 0:
         return covariance
-    found = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    size = scale / np.sqrt(np.maximum(np.diag(found), 1e-300))
-    return np.asarray(found * np.outer(size, size))
+    result = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    size = scale / np.sqrt(np.maximum(np.diag(result), 1e-300))
+    return np.asarray(result * np.outer(size, size))
 
 
 def _find_error_ratio(
@@ -207,7 +200,7 @@ def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Samp
     basis = np.linalg.qr(sample.x)[0]
     y = y / spread
     y = y - basis @ (basis.T @ y)
-    found = []
+    result = []
     root = np.linalg.cholesky(np.linalg.inv(y.T @ y / len(y) + c.MIN_RESIDUAL * np.eye(outputs)))
     for i, j in pairs:
         product = sample.x[:, i] * sample.x[:, j]
@@ -217,13 +210,13 @@ def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Samp
         if size > 1e-6 * max(float(np.linalg.norm(product)), 1e-300):
             value = float((((own / size) @ y @ root) ** 2).sum())
             if stats.chi2.sf(value, outputs) < c.FEATURE_LEVEL / len(pairs):
-                found.append((value, (i, j), product))
-    if not found:
+                result.append((value, (i, j), product))
+    if not result:
         return sample
-    found.sort(key=lambda one: (-one[0], one[1]))
-    found = found[:inputs]
-    columns = np.stack([product for _, _, product in found], axis=1)
-    owners = tuple(tuple(sorted({i, j})) for _, (i, j), _ in found)
+    result.sort(key=lambda one: (-one[0], one[1]))
+    result = result[:inputs]
+    columns = np.stack([product for _, _, product in result], axis=1)
+    owners = tuple(tuple(sorted({i, j})) for _, (i, j), _ in result)
     return replace(
         sample, x=np.concatenate([sample.x, columns], axis=1), owners=sample.owners + owners
     )

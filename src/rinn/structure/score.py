@@ -73,8 +73,8 @@ class Misfit:
 
     def measure_effects(self, graph: Structure) -> float:
         """The chi-square of the effects."""
-        found = graph.totals[: graph.inputs, graph.first_output :]
-        off = self.moments.effects - found
+        result = graph.totals[: graph.inputs, graph.first_output :]
+        off = self.moments.effects - result
         weighed = (self.moments.inputs @ off) * (off @ self.moments.precision)
         return float(self.moments.samples * weighed.sum())
 
@@ -133,8 +133,8 @@ class Linearised:
         first, last, nodes = graph.inputs, graph.first_output, len(graph.edges)
         onto = graph.totals[:first, first:last]  # of inputs on latents
         below = graph.totals[:, last:]  # of nodes on outputs
-        found = {name: np.zeros((nodes, nodes)) for name in ("above", "below", "slope")}
-        above, inner = found["above"], found["below"]
+        result = {name: np.zeros((nodes, nodes)) for name in ("above", "below", "slope")}
+        above, inner = result["above"], result["below"]
         above[:first, :first], above[:first, first:last] = moments.inputs, moments.inputs @ onto
         above[first:last, :first] = above[:first, first:last].T
         above[first:last, first:last] = onto.T @ above[:first, first:last]
@@ -143,11 +143,11 @@ class Linearised:
         inner[last:, first:last] = inner[first:last, last:].T
         inner[first:last, first:last] = inner[first:last, last:] @ below[first:last].T
         off = moments.inputs @ (moments.effects - below[:first]) @ moments.precision
-        slope = found["slope"]
+        slope = result["slope"]
         slope[:first, first:last], slope[:first, last:] = off @ below[first:last].T, off
         slope[first:last, first:] = onto.T @ slope[:first, first:]
         slope *= -2 * moments.samples
-        tables = found | {"totals": below}
+        tables = result | {"totals": below}
         if weight:
             own = below[first:]
             implied = (own.T * graph.noise) @ own
@@ -181,12 +181,12 @@ class Linearised:
         """Fisher information between edges, [edge of one, edge of other]."""
         (u, v), (s, t) = one, other
         table, weight = self._tables, self.misfit.covariance_weight
-        found = table["above"][u[:, None], s] * table["below"][v[:, None], t]
+        result = table["above"][u[:, None], s] * table["below"][v[:, None], t]
         if weight:
             pairs = table["shared"][u[:, None], s] * table["below_cov"][v[:, None], t]
             crossed = table["cross"][u[:, None], t] * table["cross"][s[None], v[:, None]]
-            found = found + weight * (pairs + crossed)
-        return 2 * self.misfit.moments.samples * found
+            result = result + weight * (pairs + crossed)
+        return 2 * self.misfit.moments.samples * result
 
     def _inform_noise(self, edges: tuple[Nodes, Nodes]) -> np.ndarray:
         """Fisher information between edges and the logarithms of noise, [edge, noise]."""
@@ -281,8 +281,8 @@ class Linearised:
         explained = with_edges @ self._inverse
         left = own[u, v] - (explained * with_edges).sum(axis=1)
         slopes = table["slope"][u, v] - explained @ slope
-        known = left > 1e-3 * own[u, v]
-        left = np.where(known, left, np.inf)
+        identified = left > 1e-3 * own[u, v]
+        left = np.where(identified, left, np.inf)
         return (u, v), slopes**2 / left / 2, -slopes / left
 
 

@@ -57,7 +57,7 @@ def _search_part(
     )[0]
     part = replace(moments, inputs=inner, effects=moments.effects[kept] + more)
     if start is None:
-        found = _search(part, settings, None, None, min(sweeps, 1))
+        result = _search(part, settings, None, None, min(sweeps, 1))
     else:
         nodes = np.concatenate([kept, np.arange(inputs, len(start.edges))])
         block = np.ix_(nodes, nodes)
@@ -65,12 +65,12 @@ def _search_part(
             start, inputs=len(kept), edges=start.edges[block], weights=start.weights[block]
         )
         search = LocalSearch(part, replace(settings, effects_only=True), None)
-        found = search.prune(search.fit(start))[0]  # a resample only says which edges it drops
-    count = inputs + len(found.edges) - len(kept)
+        result = search.prune(search.fit(start))[0]  # a resample only says which edges it drops
+    count = inputs + len(result.edges) - len(kept)
     edges, weights = np.zeros((count, count), bool), np.zeros((count, count))
     block = np.ix_(*[np.concatenate([kept, np.arange(inputs, count)])] * 2)
-    edges[block], weights[block] = found.edges, found.weights
-    return replace(found, inputs=inputs, edges=edges, weights=weights)
+    edges[block], weights[block] = result.edges, result.weights
+    return replace(result, inputs=inputs, edges=edges, weights=weights)
 
 
 def _search(
@@ -89,28 +89,28 @@ def _search(
     if start is not None:
         return search.improve(search.fit(start, LATE_STEPS), sweeps)[0]
     first = LocalSearch(moments, alone, prior)
-    found = _search_effects(first, sweeps, starts)
+    result = _search_effects(first, sweeps, starts)
     if not by_effects:
-        found = [search.improve(search.fit(graph, LATE_STEPS), sweeps) for graph, _ in found]
-        found = [_drop_without_effects(one, search) for one in found]
+        result = [search.improve(search.fit(graph, LATE_STEPS), sweeps) for graph, _ in result]
+        result = [_drop_without_effects(one, search) for one in result]
     if not settings.effects_only:
-        found = [_insert_shared(one, search) for one in found]
-    return min(found, key=search.score_edges)[0]
+        result = [_insert_shared(one, search) for one in result]
+    return min(result, key=search.score_edges)[0]
 
 
 def _search_effects(search: LocalSearch, sweeps: int, starts: int) -> list[Scored]:
     """The best graphs of several starts, the best first."""
-    found: dict[float, Scored] = {}
+    result: dict[float, Scored] = {}
     repeats: Counter[float] = Counter()
     for start in _find_starts(search, starts, sweeps):
         one = search.improve(start, sweeps)
         key = round(one[1], 3)  # graphs with the same score are the same
-        found.setdefault(key, one)
+        result.setdefault(key, one)
         repeats[key] += 1
         if repeats[min(repeats)] == c.MAX_REPEATS:
             break
-    limit = min(found) + c.MAX_BEHIND * search.penalty
-    return [found[key] for key in sorted(found) if key <= limit][: c.MAX_FINISHED]
+    limit = min(result) + c.MAX_BEHIND * search.penalty
+    return [result[key] for key in sorted(result) if key <= limit][: c.MAX_FINISHED]
 
 
 def _find_starts(search: LocalSearch, count: int, sweeps: int) -> Iterator[Scored]:

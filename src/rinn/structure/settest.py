@@ -63,9 +63,9 @@ class SetTest:
         if key not in self._nulls:
             squares = self._draw_normal() if key is None else self._permute(row)
             self._nulls[key] = _sum_up(squares, self._y.shape)
-        found = _shrink(self._squares[row, list(outputs)].sum(), self._y.shape)
+        result = _shrink(self._squares[row, list(outputs)].sum(), self._y.shape)
         mean, spread, skew = (part[len(outputs) - 1] for part in self._nulls[key])
-        p = float(stats.pearson3.sf((found - mean) / spread, skew))
+        p = float(stats.pearson3.sf((result - mean) / spread, skew))
         return p if len(self._y) > 1 else max(p, self._find_least(carriers))
 
     def _find_least(self, carriers: float) -> float:
@@ -87,8 +87,8 @@ class SetTest:
         if self._orders:
             return self._orders
         rng = np.random.default_rng([samples, Stream.UNSEEDED])
-        plain = np.arange(samples, dtype=np.int32)[None].repeat(BATCH, axis=0)
-        orders = (rng.permuted(plain, axis=1) for _ in range(PERMUTATIONS // BATCH))
+        identity = np.arange(samples, dtype=np.int32)[None].repeat(BATCH, axis=0)
+        orders = (rng.permuted(identity, axis=1) for _ in range(PERMUTATIONS // BATCH))
         if PERMUTATIONS * samples > MAX_KEPT:
             return orders
         self._orders = list(orders)

@@ -16,19 +16,13 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class Similarity:
-    """How alike inputs act.
+    """How alike inputs act."""
 
-    Attributes:
-        inputs: their names.
-        cosine: between the effects of two inputs on all outputs; NaN where one of them has none.
-        error: its standard error, to first order; NaN likewise.
-        acts: whether an input has an effect on any output.
-    """
-
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # their names
+    # between the effects of two inputs on all outputs; NaN where one of them has none
     cosine: Float[np.ndarray, "input input"]
-    error: Float[np.ndarray, "input input"]
-    acts: Bool[np.ndarray, " input"]
+    error: Float[np.ndarray, "input input"]  # its standard error, to first order; NaN likewise
+    acts: Bool[np.ndarray, " input"]  # whether an input has an effect on any output
 
     def to_frame(self) -> pd.DataFrame:
         """The cosines as a table of inputs by inputs."""

@@ -74,7 +74,7 @@ def _find_patterns(view: NetView) -> dict[Pattern, Float[np.ndarray, " output"]]
         best = strongest.get(pattern)
         if best is None or size[layer, hidden] > size[best]:
             strongest[pattern] = (int(layer), int(hidden))
-    return {pattern: influence[place] for pattern, place in strongest.items()}
+    return {pattern: influence[index] for pattern, index in strongest.items()}
 
 
 def _average(effects: Sequence[np.ndarray], pattern: Pattern) -> Float[np.ndarray, " output"]:
@@ -121,8 +121,8 @@ def _join_below(
     for child in below:
         where = sorted(child.pattern)
         weight = float(np.mean(latent.effect[where] * np.sign(child.effect[where])))
-        share = min(latent.frequency, child.frequency)
-        graph.add_edge(name, names[child.pattern], weight=weight, frequency=share)
+        frequency = min(latent.frequency, child.frequency)
+        graph.add_edge(name, names[child.pattern], weight=weight, frequency=frequency)
     direct = latent.pattern - frozenset().union(*(child.pattern for child in below))
     for o in sorted(direct):
         weight = float(latent.effect[o])

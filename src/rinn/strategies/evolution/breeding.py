@@ -40,7 +40,7 @@ class Draws(NamedTuple):
 
     parents: Int[Any, "2 individual"]
     first: UInt32[Any, "individual word"]
-    places: Int[Any, "mutation individual"]
+    indices: Int[Any, "mutation individual"]
     values: Int8[Any, "mutation individual"]
 
 
@@ -115,18 +115,18 @@ def draw_breeding(
     drawn = jax.vmap(lambda j: jax.random.uniform(jax.random.fold_in(for_places, j), (born,)))(
         number
     )
-    places = jnp.minimum(jnp.floor(drawn * genes).astype(jnp.int32), genes - 1)
+    indices = jnp.minimum(jnp.floor(drawn * genes).astype(jnp.int32), genes - 1)
     # A gene drawn twice must get one value, or it would depend on which was written last.
-    mixed = _mix(jax.random.bits(for_values, (born,)) ^ _mix(places.astype(jnp.uint32)))
-    share = (mixed >> 8).astype(jnp.float32) / 2**24  # [mutation, individual]
-    value = jnp.floor(share * hyper.legal_count).astype(jnp.int32)
+    mixed = _mix(jax.random.bits(for_values, (born,)) ^ _mix(indices.astype(jnp.uint32)))
+    uniform = (mixed >> 8).astype(jnp.float32) / 2**24  # [mutation, individual]
+    value = jnp.floor(uniform * hyper.legal_count).astype(jnp.int32)
     parents = jnp.floor(jax.random.uniform(for_parents, (2, born)) * hyper.elites)
     words = jnp.arange(-(-genes // WORD), dtype=jnp.uint32)
     return Draws(
         parents=jnp.minimum(parents.astype(jnp.int32), hyper.elites - 1),
         # A word of threefry per child is enough, and stirred for all its genes.
         first=_mix(jax.random.bits(for_first, (born, 1)) ^ _mix(words + 1)),
-        places=jnp.where(number[:, None] < hyper.mutations, places, genes),
+        indices=jnp.where(number[:, None] < hyper.mutations, indices, genes),
         values=hyper.legal[jnp.minimum(value, hyper.legal_count - 1)],
     )
 
@@ -144,7 +144,7 @@ def _breed(elites: Int8[Array, "elite gene"], draws: Draws) -> Int8[Array, "indi
     bits = (draws.first[:, :, None] >> jnp.arange(WORD, dtype=jnp.uint32)) & 1
     from_first = bits.reshape(born, -1)[:, :genes] == 1
     children = jnp.where(from_first, elites[draws.parents[0]], elites[draws.parents[1]])
-    return children.at[jnp.arange(born), draws.places].set(draws.values, mode="drop")
+    return children.at[jnp.arange(born), draws.indices].set(draws.values, mode="drop")
 
 
 def best_weights(
@@ -157,5 +157,5 @@ def best_weights(
     """The fittest individual that each population ever had, and its fitness."""
     genes = np.asarray(populations.elites)[:, 0].astype(np.float32)  # [set, gene]
     weights = genes * np.asarray(hyper.step)[:, None]
-    found = [read_weights(spec, row, inputs, outputs) for row in weights]
-    return found, np.asarray(populations.elite_fitness)[:, 0]
+    result = [read_weights(spec, row, inputs, outputs) for row in weights]
+    return result, np.asarray(populations.elite_fitness)[:, 0]

@@ -29,7 +29,7 @@ FACTORS = 64  # each lies between 1 and 2, and their product must not overflow
 
 
 class Samples(NamedTuple):
-    """What fitness is measured on: distinct inputs, the mean outputs seen with them, their share.
+    """What fitness is measured on: distinct inputs, the mean outputs with them, and weights.
 
     `floor` is the part of the squared error that no network can avoid: outputs that differ though
     their inputs are the same.
@@ -37,7 +37,7 @@ class Samples(NamedTuple):
 
     x: Float[Any, "input sample"]
     y: Float[Any, "output sample"]
-    share: Float[Any, " sample"]
+    sample_weight: Float[Any, " sample"]
     floor: Float[Any, ""]
 
 
@@ -56,12 +56,6 @@ def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
     The loss of a group is that of its mean output, times its size; for squared errors the spread
     around the mean is added, which no network changes. With binary inputs this leaves half of the
     work or less.
-
-    Example:
-        >>> x, y = np.array([[0.0, 1.0, 0.0]]), np.array([[1.0, 5.0, 3.0]])
-        >>> found = group_samples(x, y, "mse")
-        >>> found.x.tolist(), found.y.tolist(), (3 * found.share).tolist(), f"{found.floor:.3f}"
-        ([[0.0, 1.0]], [[2.0, 5.0]], [2.0, 1.0], '0.667')
     """
     groups, which, sizes = np.unique(x, axis=1, return_inverse=True, return_counts=True)
     mean = np.zeros((len(y), len(sizes)))
@@ -72,7 +66,7 @@ def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
     return Samples(
         x=np.ascontiguousarray(groups, np.float32),
         y=mean.astype(np.float32),
-        share=(sizes / x.shape[1]).astype(np.float32),
+        sample_weight=(sizes / x.shape[1]).astype(np.float32),
         floor=np.float32(spread),
     )
 
@@ -109,8 +103,8 @@ def _cost_cached(
     each = int(np.clip(CACHE_BYTES // (4 * (width + inputs) * count), 1, TOGETHER))
     start = jnp.concatenate([jnp.zeros((width, count)), samples.x])
 
-    def run_some(read: Array, some: tuple[Array, Array]) -> tuple[Array, Array]:
-        rows = some[0].astype(jnp.float32) * some[1][:, None]  # [net, gene]
+    def run_batch(read: Array, batch: tuple[Array, Array]) -> tuple[Array, Array]:
+        rows = batch[0].astype(jnp.float32) * batch[1][:, None]  # [net, gene]
         first, later, output, bias = cut_genes(spec, rows, inputs, len(samples.y))
         z = first[..., :-1].reshape(-1, inputs) @ samples.x  # [net * hidden, sample]
         h = activation(z.reshape(each, width, count) + first[..., -1:])
@@ -123,18 +117,18 @@ def _cost_cached(
     idle = -every % each
     rows = jnp.pad(genes.reshape(every, -1), ((0, idle), (0, 0)))
     steps = jnp.pad(jnp.repeat(step, genes.shape[1]), (0, idle))
-    some = (rows.reshape(-1, each, genes.shape[2]), steps.reshape(-1, each))
+    batch = (rows.reshape(-1, each, genes.shape[2]), steps.reshape(-1, each))
     read = jnp.broadcast_to(start, (each, *start.shape))
-    return jax.lax.scan(run_some, read, some)[1].ravel()[:every].reshape(genes.shape[:2])
+    return jax.lax.scan(run_batch, read, batch)[1].ravel()[:every].reshape(genes.shape[:2])
 
 
 def _fill_samples(samples: Samples) -> Samples:
     """Add samples that count nothing: products of a multiple of `LANES` take a fifth less time."""
-    more = (0, -samples.share.shape[0] % LANES)
+    more = (0, -samples.sample_weight.shape[0] % LANES)
     return Samples(
         x=jnp.pad(samples.x, ((0, 0), more)),
         y=jnp.pad(samples.y, ((0, 0), more)),
-        share=jnp.pad(samples.share, more),
+        sample_weight=jnp.pad(samples.sample_weight, more),
         floor=samples.floor,
     )
 
@@ -183,7 +177,7 @@ def _cost(
                 factors = factors * (1 + jnp.exp(-jnp.abs(predicted)))
         if loss == "bce":
             total = total + jnp.log(factors)
-    return total @ samples.share
+    return total @ samples.sample_weight
 
 
 def _cost_fused(
@@ -200,7 +194,7 @@ def _cost_fused(
         pack_genes(first, later, output, bias, step),
         samples.x,
         samples.y,
-        samples.share,
+        samples.sample_weight,
         loss=spec.loss,
         activation=spec.activation,
         interpret=interpret,

@@ -52,24 +52,24 @@ def pack_genes(
     size, layers, outputs = ROWS // slots, later.shape[2] + 1, output.shape[2]
     reads, writes = _fill(inputs), _fill(outputs)
 
-    def share(part: Array, *shape: int) -> Array:
+    def fill(part: Array, *shape: int) -> Array:
         """[set, individual, ...] to [program, slot, ...] with the last axes filled up."""
         more = [(0, new - old) for new, old in zip(shape, part.shape[2:], strict=True)]
         part = jnp.pad(part, [(0, 0), (0, -part.shape[1] % slots), *more])
         return part.reshape(-1, slots, *shape)
 
     rows = jnp.concatenate([first[:, :, None, :, :-1], later[..., width:-1]], axis=2)
-    rows = share(rows, layers, size, reads)  # [program, slot, layer, node, input]
+    rows = fill(rows, layers, size, reads)  # [program, slot, layer, node, input]
     bias = jnp.concatenate([first[:, :, None, :, -1], later[..., -1]], axis=2)
-    bias = share(bias, layers, size)  # [program, slot, layer, node]
-    hidden = share(later[..., :width], layers - 1, size, size)
-    columns = share(output, writes, size)  # [program, slot, output, node]
+    bias = fill(bias, layers, size)  # [program, slot, layer, node]
+    hidden = fill(later[..., :width], layers - 1, size, size)
+    columns = fill(output, writes, size)  # [program, slot, output, node]
     return Packed(
         inputs=rows.swapaxes(1, 2).reshape(-1, layers, ROWS, reads),
         hidden=jnp.concatenate([_shift(hidden[:, s], s) for s in range(slots)], axis=2),
         bias=bias.swapaxes(1, 2).reshape(-1, layers, ROWS),
         output=jnp.stack([_shift(columns[:, s], s) for s in range(slots)], axis=1),
-        output_bias=share(output_bias, writes),
+        output_bias=fill(output_bias, writes),
         step=jnp.repeat(step, rows.shape[0] // sets),
     )
 
@@ -89,13 +89,13 @@ def measure_costs(
     packed: Packed,
     x: Float[Array, "input sample"],
     y: Float[Array, "output sample"],
-    share: Float[Array, " sample"],
+    sample_weight: Float[Array, " sample"],
     *,
     loss: str,
     activation: str,
     interpret: bool = False,
 ) -> Float[Array, "program slot"]:
-    """Compute each network's loss: summed over outputs, weighted by `share` over samples."""
+    """Compute each network's loss: summed over outputs, weighted over samples."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton as plgpu
 
@@ -105,9 +105,9 @@ def measure_costs(
     tiles = (x.shape[1] + idle) // TILE
     x = jnp.pad(x, ((0, reads - x.shape[0]), (0, idle)))
     y = jnp.pad(y, ((0, writes - outputs), (0, idle)))
-    share = jnp.pad(share, (0, idle))
+    sample_weight = jnp.pad(sample_weight, (0, idle))
 
-    def run(w_x, w_h, b, w_y, b_y, step_, x_, y_, share_, found):  # type: ignore[no-untyped-def]
+    def run(w_x, w_h, b, w_y, b_y, step_, x_, y_, weight_, result):  # type: ignore[no-untyped-def]
         step = step_[0]
 
         def read(part: Any) -> Array:
@@ -115,7 +115,7 @@ def measure_costs(
 
         def run_tile(tile: Array, totals: tuple[Array, ...]) -> tuple[Array, ...]:
             here = pl.ds(tile * TILE, TILE)
-            x, y, share = x_[:, here], y_[:, here], share_[here]
+            x, y, sample_weight = x_[:, here], y_[:, here], weight_[here]
             h = jnp.zeros(())
             for layer in range(layers):
                 z = _multiply(read(w_x[layer]), x) + read(b[layer])[:, None]
@@ -126,13 +126,13 @@ def measure_costs(
             for slot, total in enumerate(totals):
                 predicted = _multiply(read(w_y[slot]), h) + read(b_y[slot])[:, None]
                 losses = _lose(loss, step * predicted, y, outputs)  # [output, sample]
-                after.append(total + losses * share[None, :])
+                after.append(total + losses * sample_weight[None, :])
             return tuple(after)
 
         nothing = (jnp.zeros((writes, TILE), jnp.float32),) * slots
         totals = jax.lax.fori_loop(0, tiles, run_tile, nothing)
         for slot, total in enumerate(totals):
-            found[slot] = jnp.sum(total)
+            result[slot] = jnp.sum(total)
 
     def own(*shape: int) -> Any:
         return pl.BlockSpec((None, *shape), lambda program: (program,) + (0,) * len(shape))
@@ -153,13 +153,13 @@ def measure_costs(
             pl.BlockSpec((1,), lambda program: (program,)),
             common(*x.shape),
             common(*y.shape),
-            common(*share.shape),
+            common(*sample_weight.shape),
         ],
         out_specs=own(slots),
         compiler_params=plgpu.CompilerParams(num_warps=WARPS, num_stages=STAGES),
         interpret=interpret,
         name="evolution_costs",
-    )(*packed, x, y, share)
+    )(*packed, x, y, sample_weight)
 
 
 def _multiply(w: Array, v: Array) -> Array:

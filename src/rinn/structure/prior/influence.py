@@ -42,34 +42,28 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Influence:
-    """What prior knowledge did to a graph.
+    """What prior knowledge did to a graph."""
 
-    Attributes:
-        edges: the number of reported edges.
-        prior_driven: reported edges that the graph without the prior does not have.
-        forced: pairs that must be joined and that no reported latent joins: direct edges.
-        gained: pairs of input and output that are joined only with the prior.
-        lost: pairs that are joined only without it.
-        dropped_inputs: inputs that have an edge only without it.
-        contradictions: the clearest first.
-        without: the graph without it.
-    """
-
-    edges: int
+    edges: int  # the number of reported edges
+    # reported edges that the graph without the prior does not have
     prior_driven: tuple[tuple[str, str], ...]
+    # pairs that must be joined and that no reported latent joins: direct edges
     forced: tuple[tuple[str, str], ...]
+    # pairs of input and output that are joined only with the prior
     gained: tuple[tuple[str, str], ...]
-    lost: tuple[tuple[str, str], ...]
-    dropped_inputs: tuple[str, ...]
-    contradictions: tuple[Contradiction, ...]
-    without: LatentGraph
+    lost: tuple[tuple[str, str], ...]  # pairs that are joined only without it
+    dropped_inputs: tuple[str, ...]  # inputs that have an edge only without it
+    contradictions: tuple[Contradiction, ...]  # the clearest first
+    without: LatentGraph  # the graph without it
 
     def to_json(self) -> dict[str, Any]:
         """The record without the other graph, ready for `json.dumps`; long lists are cut."""
         pairs = {name: getattr(self, name) for name in ("prior_driven", "forced", "gained", "lost")}
-        listed = {name: [list(pair) for pair in some[:MAX_LISTED]] for name, some in pairs.items()}
+        listed = {
+            name: [list(pair) for pair in items[:MAX_LISTED]] for name, items in pairs.items()
+        }
         against = [one.to_json() for one in self.contradictions[:MAX_LISTED]]
-        counts = {name: len(some) for name, some in pairs.items()}
+        counts = {name: len(items) for name, items in pairs.items()}
         counts |= {"edges": self.edges, "contradictions": len(self.contradictions)}
         return {
             "sentence": self.sentence,
@@ -115,16 +109,16 @@ def learn_with_prior(
     settings: GraphSettings | None = None,
 ) -> tuple[LatentGraph, Influence]:
     """Learn a graph with and without prior knowledge, and say what owes its place to it."""
-    found, without = (
+    result, without = (
         learn_graph(effects, inputs, outputs, seed=seed, prior=one, settings=settings)
         for one in (prior, None)
     )
-    _mark_origins(found, without)
-    forced = _add_forced(found, without, inputs, outputs, prior)
-    now, before = (_list_pairs(one.graph, inputs, outputs) for one in (found, without))
+    _mark_origins(result, without)
+    forced = _add_forced(result, without, inputs, outputs, prior)
+    now, before = (_list_pairs(one.graph, inputs, outputs) for one in (result, without))
     own = _find_evidence(effects)
-    graph, plain = found.graph, without.graph
-    lone = [n for n in inputs if plain.out_degree(n) and not graph.out_degree(n)]
+    graph, other = result.graph, without.graph
+    dropped = [n for n in inputs if other.out_degree(n) and not graph.out_degree(n)]
     prior_driven = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
     influence = Influence(
         edges=graph.number_of_edges(),
@@ -132,33 +126,33 @@ def learn_with_prior(
         forced=tuple(forced),
         gained=tuple(sorted(now - before)),
         lost=tuple(sorted(before - now)),
-        dropped_inputs=tuple(lone),
+        dropped_inputs=tuple(dropped),
         contradictions=tuple(_find_contradictions(own, prior, inputs, outputs, without, now)),
         without=without,
     )
-    return found, influence
+    return result, influence
 
 
-def _mark_origins(found: LatentGraph, without: LatentGraph) -> None:
+def _mark_origins(result: LatentGraph, without: LatentGraph) -> None:
     """Say of every edge whether the graph without prior knowledge has it too, and how often."""
-    match = _match_names(found, without)
+    match = _match_names(result, without)
     reported = without.graph
     below = {node: nx.descendants(reported, node) for node in reported}
-    for graph in (found.graph, found.candidates):
+    for graph in (result.graph, result.candidates):
         for source, target, values in graph.edges(data=True):
             ends = _match_node(source, graph, match), _match_node(target, graph, match)
-            share = without.paths.get(ends, 0.0)
-            is_reported = found.graph.has_edge(source, target)
-            too = ends[1] in below.get(ends[0], ()) if is_reported else share > 0
-            values["frequency_without"] = share
+            frequency = without.paths.get(ends, 0.0)
+            is_reported = result.graph.has_edge(source, target)
+            too = ends[1] in below.get(ends[0], ()) if is_reported else frequency > 0
+            values["frequency_without"] = frequency
             values["origin"] = DATA if too else PRIOR
 
 
-def _match_names(found: LatentGraph, without: LatentGraph) -> dict[str, str]:
+def _match_names(result: LatentGraph, without: LatentGraph) -> dict[str, str]:
     """The latent without prior knowledge that reaches most of the same outputs, if half of them."""
     pairs = sorted(
         (-len(one & other) / len(one | other), name, same)
-        for name, one in found.outputs.items()
+        for name, one in result.outputs.items()
         for same, other in without.outputs.items()
         if len(one & other) >= MIN_OVERLAP * len(one | other)
     )
@@ -179,33 +173,33 @@ def _match_node(node: str, graph: nx.DiGraph, match: dict[str, str]) -> str:
 
 
 def _add_forced(
-    found: LatentGraph,
+    result: LatentGraph,
     without: LatentGraph,
     inputs: Sequence[str],
     outputs: Sequence[str],
     prior: Prior,
 ) -> list[tuple[str, str]]:
     """Add direct edges for the pairs that must be joined and are not."""
-    graph = found.graph
+    graph = result.graph
     joined = _list_pairs(graph, inputs, outputs)
     pairs = [(inputs[i], outputs[o]) for i, o in np.argwhere(prior.order > 0)]
     missing = [pair for pair in pairs if pair not in joined]
     for pair in missing:
         about = {
-            "frequency": found.paths.get(pair, 0.0),
+            "frequency": result.paths.get(pair, 0.0),
             "frequency_without": without.paths.get(pair, 0.0),
             "origin": FORCED,
         }
         graph.add_edge(*pair, **about)
-        found.candidates.add_edge(*pair, **about)
+        result.candidates.add_edge(*pair, **about)
     return missing
 
 
 def _list_pairs(
     graph: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
 ) -> set[tuple[str, str]]:
-    known = set(outputs)
-    return {(i, o) for i in inputs for o in nx.descendants(graph, i) & known}
+    reached = set(outputs)
+    return {(i, o) for i in inputs for o in nx.descendants(graph, i) & reached}
 
 
 def _find_contradictions(
@@ -218,8 +212,8 @@ def _find_contradictions(
 ) -> list[Contradiction]:
     """Pairs of which the data clearly say the opposite, firm statements and clear ones first."""
     said = np.where(prior.order != 0, prior.order, np.sign(prior.odds))
-    places = [(int(i), int(o)) for i, o in np.argwhere(said * evidence <= -AGAINST)]
-    places.sort(key=lambda p: (prior.order[p] == 0, -abs(evidence[p]), p))
+    indices = [(int(i), int(o)) for i, o in np.argwhere(said * evidence <= -AGAINST)]
+    indices.sort(key=lambda p: (prior.order[p] == 0, -abs(evidence[p]), p))
     labels = {(1, True): "must", (-1, True): "mustnot", (1, False): "likely"}
     return [
         Contradiction(
@@ -230,5 +224,5 @@ def _find_contradictions(
             without.paths.get((inputs[i], outputs[o]), 0.0),
             (inputs[i], outputs[o]) in joined,
         )
-        for i, o in places
+        for i, o in indices
     ]

@@ -17,29 +17,23 @@ ANY_LEVEL = 1_000_000
 
 @dataclass(frozen=True)
 class Prior:
-    """Prior knowledge of the pairs of a table, in the order of its inputs and outputs.
+    """Prior knowledge of the pairs of a table, in the order of its inputs and outputs."""
 
-    Attributes:
-        odds: log odds that an input reaches an output.
-        order: 1 where an input must reach an output, -1 where it must not, 0 elsewhere.
-        inputs_alike: log odds that two inputs share a latent, symmetric; each counts half.
-        outputs_alike: the same for two outputs.
-        lowest: the lowest level of a latent that each input may act on. A latent of level 1 acts on
-            outputs only; any other is one above the highest latent that it acts on.
-        highest: the highest such level.
-    """
-
-    odds: Float[np.ndarray, "input output"]
+    odds: Float[np.ndarray, "input output"]  # log odds that an input reaches an output
+    # 1 where an input must reach an output, -1 where it must not, 0 elsewhere
     order: Int[np.ndarray, "input output"]
-    inputs_alike: Float[np.ndarray, "input input"]
-    outputs_alike: Float[np.ndarray, "output output"]
+    # log odds that two inputs share a latent, symmetric; each counts half
+    input_pairs: Float[np.ndarray, "input input"]
+    output_pairs: Float[np.ndarray, "output output"]  # the same for two outputs
+    # the lowest level of a latent that each input may act on. A latent of level 1 acts on outputs
+    # only; any other is one above the highest latent that it acts on
     lowest: Int[np.ndarray, " input"]
-    highest: Int[np.ndarray, " input"]
+    highest: Int[np.ndarray, " input"]  # the highest such level
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        said = (self.odds, self.order, self.inputs_alike, self.outputs_alike)
+        said = (self.odds, self.order, self.input_pairs, self.output_pairs)
         return not any(part.any() for part in said) and not self.has_levels
 
     @property
@@ -49,7 +43,7 @@ class Prior:
 
     def speaks_for(self, row: int, outputs: Sequence[int]) -> bool:
         """Whether something is known that makes it more likely that an input reaches outputs."""
-        parts = (self.odds[row, outputs], self.order[row, outputs], self.inputs_alike[row])
+        parts = (self.odds[row, outputs], self.order[row, outputs], self.input_pairs[row])
         return any(bool((part > 0).any()) for part in parts)
 
     def count_log_odds(self, graph: Structure) -> float:
@@ -64,8 +58,8 @@ class Prior:
         odds = np.where(self.order > 0, MUST, np.where(self.order < 0, NEVER, self.odds))
         total = float(odds[joined].sum())
         nodes = list(graph.latent_nodes)
-        total += _count_shared(self.inputs_alike, graph.edges[:inputs, nodes])
-        total += _count_shared(self.outputs_alike, graph.edges[nodes, graph.first_output :].T)
+        total += _count_shared(self.input_pairs, graph.edges[:inputs, nodes])
+        total += _count_shared(self.output_pairs, graph.edges[nodes, graph.first_output :].T)
         return total + (self._count_levels(graph) if self.has_levels else 0.0)
 
     def obey(self, graph: Structure) -> Structure:
@@ -113,18 +107,18 @@ def make_prior(inputs: int, outputs: int) -> Prior:
     return Prior(
         odds=np.zeros((inputs, outputs)),
         order=np.zeros((inputs, outputs), int),
-        inputs_alike=np.zeros((inputs, inputs)),
-        outputs_alike=np.zeros((outputs, outputs)),
+        input_pairs=np.zeros((inputs, inputs)),
+        output_pairs=np.zeros((outputs, outputs)),
         lowest=np.ones(inputs, int),
         highest=np.full(inputs, ANY_LEVEL),
     )
 
 
 def _count_shared(
-    alike: Float[np.ndarray, "node node"], edges: Bool[np.ndarray, "node latent"]
+    odds: Float[np.ndarray, "node node"], edges: Bool[np.ndarray, "node latent"]
 ) -> float:
     """Log odds of nodes that share a latent."""
-    if not alike.any():
+    if not odds.any():
         return 0.0
-    shared = np.where(edges.astype(int) @ edges.T > 0, alike, 0.0)
+    shared = np.where(edges.astype(int) @ edges.T > 0, odds, 0.0)
     return float(np.maximum(shared, 0.0).max(axis=1).sum() + np.minimum(shared, 0.0).sum()) / 2

@@ -134,7 +134,7 @@ def _add_pair(prior: Prior, statement: Statement, names: _Names, said: _Said) ->
 
 def _add_similarity(prior: Prior, statement: Statement, names: _Names, said: _Said) -> bool:
     pair = statement.first, statement.second
-    for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
+    for role, odds in (("input", prior.input_pairs), ("output", prior.output_pairs)):
         one, other = (names.find(role, name) for name in pair)
         if one is None or other is None:
             continue
@@ -145,7 +145,7 @@ def _add_similarity(prior: Prior, statement: Statement, names: _Names, said: _Sa
             )
         if said.check((role, min(one, other), max(one, other)), statement):
             weight = (statement.weight or 0.0) * (1 if statement.kind == "together" else -1)
-            alike[one, other] = alike[other, one] = weight
+            odds[one, other] = odds[other, one] = weight
         return True
     _check_similarity(names, statement, said)
     return False
@@ -154,8 +154,8 @@ def _add_similarity(prior: Prior, statement: Statement, names: _Names, said: _Sa
 def _check_similarity(names: _Names, statement: Statement, said: _Said) -> None:
     """Return where a name is that of a constant column; refuse any other."""
     for name in (statement.first, statement.second):
-        found = any(names.find(role, name) is not None for role in ENDS)
-        if not found and not any(names.is_dropped(role, name) for role in ENDS):
+        result = any(names.find(role, name) is not None for role in ENDS)
+        if not result and not any(names.is_dropped(role, name) for role in ENDS):
             _raise_unknown(names, tuple(ENDS), name, statement, said)
     if not any(names.is_dropped(r, n) for r in ENDS for n in (statement.first, statement.second)):
         raise InputError(
@@ -207,7 +207,7 @@ def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     """Make edges to a latent cheaper for members of a set, inputs and outputs apart."""
     source = f"--gene-sets ({given.files.get('gene_sets', 'sets')})"
     used, counts = set(), {}
-    for role, alike in (("input", prior.inputs_alike), ("output", prior.outputs_alike)):
+    for role, odds in (("input", prior.input_pairs), ("output", prior.output_pairs)):
         index = {name: i for i, name in enumerate(names.short[role])}
         members: set[int] = set()
         for name, genes in given.sets.items():
@@ -215,8 +215,8 @@ def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
             members |= set(own.tolist())
             if MIN_MEMBERS <= len(own) <= MAX_FRACTION * len(index):
                 used.add(name)
-                alike[np.ix_(own, own)] = given.set_weight
-        np.fill_diagonal(alike, 0.0)
+                odds[np.ix_(own, own)] = given.set_weight
+        np.fill_diagonal(odds, 0.0)
         counts[role] = f"{len(members)} of {len(index)} {role}s"
         if not members and role == "output" and counts["input"].startswith("0 "):
             _raise_strangers(source, names, sorted(next(iter(given.sets.values()))), *ENDS)

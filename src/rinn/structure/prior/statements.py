@@ -28,26 +28,17 @@ _LEVEL = re.compile(r"(at most|at least|<=|>=|)\s*([0-9]{1,6})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that is known.
+    """One thing that is known."""
 
-    Attributes:
-        kind: must, mustnot (of an input and an output), together, apart (of two inputs or two
-            outputs) or level (of an input).
-        first: a name.
-        second: the other name; empty for a level.
-        weight: log odds; None for a firm must or mustnot, and for a level.
-        lowest: for a level, the least; None where there is none.
-        highest: for a level, the highest; None where there is none.
-        location: where it was said, for errors.
-    """
-
+    # must, mustnot (of an input and an output), together, apart (of two inputs or two outputs) or
+    # level (of an input)
     kind: str
-    first: str
-    second: str = ""
-    weight: float | None = None
-    lowest: int | None = None
-    highest: int | None = None
-    location: str = "a statement"
+    first: str  # a name
+    second: str = ""  # the other name; empty for a level
+    weight: float | None = None  # log odds; None for a firm must or mustnot, and for a level
+    lowest: int | None = None  # for a level, the least; None where there is none
+    highest: int | None = None  # for a level, the highest; None where there is none
+    location: str = "a statement"  # where it was said, for errors
 
 
 def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
@@ -60,13 +51,13 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
     path = Path(path)
     is_json = path.name.lower().endswith((".json", ".json.gz"))
     rows = _read_json(path) if is_json else _read_table(path)
-    found = tuple(_make_statement(values, location, path) for location, values in rows)
-    if not found:
+    result = tuple(_make_statement(values, location, path) for location, values in rows)
+    if not result:
         raise InputError(
             f"--prior ({path}) must hold at least one statement, but it has none; each is one of "
             f"{', '.join(KINDS)} and the names it speaks of"
         )
-    return found
+    return result
 
 
 def _read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -118,7 +109,7 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 f"--prior ({path}) must be at most {MAX_BYTES >> 20} MiB of JSON, but it has "
                 "more; leave out statements"
             )
-        found = json.loads(text.decode("utf-8-sig"))
+        result = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"--prior ({path}) must be a file you may read, but it cannot be read "
@@ -130,7 +121,7 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise InputError(
             f"--prior ({path}) must hold JSON, but it does not ({error}); write the file anew"
         ) from None
-    entries = found.get("statements") if isinstance(found, dict) else found
+    entries = result.get("statements") if isinstance(result, dict) else result
     if not isinstance(entries, list):
         raise InputError(
             f"--prior ({path}) must hold a list of statements, by itself or under 'statements', "
