@@ -28,6 +28,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rinn.config import EvolutionSettings
 from rinn.nets.devices import find_devices
 from rinn.strategies.evolution import kernel as fused
 from rinn.strategies.evolution.breeding import Populations, evolve_segment, start_populations
@@ -153,10 +154,13 @@ def _make_ours(
     lanes = []
     for lane, device in enumerate(devices):
         seeds = [lane * work.sets + s for s in range(work.sets)]
-        alike = [[value] * work.sets for value in (ELITE_RATIO, MUTATION_RATE, L1, "even")]
-        names = ("elite_ratio", "mutation_rate", "l1", "legal")
-        settings: dict[str, Any] = dict(zip(names, alike, strict=True))
-        hyper = make_hyper(spec, work.inputs, work.outputs, **settings, seed=seeds)
+        nets = [
+            EvolutionSettings(
+                elite_ratio=ELITE_RATIO, mutation_rate=MUTATION_RATE, l1=L1, seed=seed
+            )
+            for seed in seeds
+        ]
+        hyper = make_hyper(spec, work.inputs, work.outputs, nets)
         start = start_populations(spec, hyper, work.inputs, work.outputs)
         lanes.append(jax.device_put((start, hyper, samples), device))
 
@@ -239,16 +243,18 @@ def _measure_gpu(work: argparse.Namespace, kind: str, devices: list[Any]) -> lis
     x, y = _make_data(work, kind)
     rng, sets = np.random.default_rng(1), work.sets
     spec = _make_spec(work, "batched")
-    hyper = make_hyper(
-        spec,
-        work.inputs,
-        work.outputs,
-        elite_ratio=rng.choice(ELITE_RATIOS, sets).tolist(),
-        mutation_rate=rng.choice(MUTATION_RATES, sets).tolist(),
-        l1=rng.uniform(5, 20, sets).tolist(),
-        legal=rng.choice(list(LEGAL), sets).tolist(),
-        seed=list(range(sets)),
-    )
+    drawn = {
+        "elite_ratio": rng.choice(ELITE_RATIOS, sets).tolist(),
+        "mutation_rate": rng.choice(MUTATION_RATES, sets).tolist(),
+        "l1": rng.uniform(5, 20, sets).tolist(),
+        "legal": rng.choice(list(LEGAL), sets).tolist(),
+        "seed": list(range(sets)),
+    }
+    nets = [
+        EvolutionSettings(**dict(zip(drawn, row, strict=True)))
+        for row in zip(*drawn.values(), strict=True)
+    ]
+    hyper = make_hyper(spec, work.inputs, work.outputs, nets)
     start = start_populations(spec, hyper, work.inputs, work.outputs)
     samples = group_samples(x, y, work.loss)
     hyper, samples = jax.device_put((hyper, samples), devices[0])

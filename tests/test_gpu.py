@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from networks import make_trials, mixed_data, small_problem
+from rinn.config import EvolutionSettings
 from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.nets.devices import find_devices
@@ -41,11 +42,11 @@ def test_fitness_agrees_with_the_cpu(gpu, loss):
     x, y = rng.integers(0, 2, (2, 16, 800)).astype(np.float32)
     genes = rng.integers(-2, 3, (1, 201, 1680)).astype(np.int8)
     genes[rng.random(genes.shape) < 0.8] = 0
-    settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [10.0], "seed": [0]}
+    net = EvolutionSettings(elite_ratio=0.4, mutation_rate=0.006, l1=10.0)
     found = []
     for device, kernel in ((gpu, "pallas"), (jax.devices("cpu")[0], "cached")):
         spec = EvolutionSpec(loss, "relu", 8, 8, 201, mutations=10, kernel=kernel)
-        hyper = make_hyper(spec, 16, 16, **settings, legal=["even"])
+        hyper = make_hyper(spec, 16, 16, [net])
         given = jax.device_put((genes, hyper, group_samples(x, y, loss)), device)
         found.append(np.asarray(measure_fitness(spec, *given)))
     np.testing.assert_allclose(*found, rtol=5e-3)

@@ -6,9 +6,8 @@ from networks import make_trials, small_data, small_problem
 from rinn.config import EvolutionSettings, NetSettings, Trial
 from rinn.data.problem import make_problem
 from rinn.nets import groups
-from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.groups import plan_groups
-from rinn.nets.redundant import run_net
+from rinn.nets.redundant import ACTIVATIONS, run_net
 from rinn.nets.trainer import Trainer
 
 

@@ -3,7 +3,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rinn.nets.redundant import Weights, draw_weights, penalty, penalty_slope, run_hidden, run_net
+from rinn import config
+from rinn.nets.redundant import (
+    ACTIVATIONS,
+    Weights,
+    activate,
+    draw_weights,
+    penalty,
+    penalty_slope,
+    run_hidden,
+    run_net,
+)
 
 RELU = jax.nn.relu
 
@@ -117,3 +127,23 @@ def test_first_layer_has_its_own_fan_in():
     weights = _draw(layers=3, width=60, inputs=200, outputs=2)
     assert weights.inputs[0].std() == pytest.approx(np.sqrt(2 / 200), rel=0.05)
     assert weights.inputs[1].std() == pytest.approx(np.sqrt(2 / 260), rel=0.05)
+
+
+EXPECTED = {
+    "relu": lambda z: np.maximum(z, 0),
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "tanh": np.tanh,
+    "softplus": lambda z: np.log1p(np.exp(z)),
+}
+
+
+@pytest.mark.parametrize("name", list(ACTIVATIONS))
+def test_each_network_gets_its_own_function(name):
+    names = tuple(ACTIVATIONS)
+    z = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
+    found = jax.jit(activate, static_argnums=0)(names, jnp.int32(names.index(name)), z)
+    np.testing.assert_allclose(found, EXPECTED[name](z), rtol=1e-5, atol=1e-6)
+
+
+def test_settings_know_the_same_names():
+    assert set(config.ACTIVATIONS) == set(ACTIVATIONS)

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rinn.nets.activations import ACTIVATIONS
-from rinn.nets.redundant import run_net
+from rinn.config import EvolutionSettings
+from rinn.nets.redundant import ACTIVATIONS, run_net
 from rinn.strategies.evolution import fitness
 from rinn.strategies.evolution.breeding import (
     Populations,
@@ -30,7 +30,7 @@ from rinn.strategies.evolution.genes import (
 )
 
 INPUTS, OUTPUTS = 3, 2
-PROGRAM = EvolutionSpec("mse", "relu", layers=3, width=4, population=11, mutations=5)
+SPEC = EvolutionSpec("mse", "relu", layers=3, width=4, population=11, mutations=5)
 SETTINGS = {
     "elite_ratio": [0.4, 0.7, 0.1],
     "mutation_rate": [0.01, 0.06, 0.03],
@@ -41,12 +41,12 @@ SETTINGS = {
 
 
 def settings(*which, **changes):
-    chosen = {name: [values[i] for i in which] for name, values in SETTINGS.items()}
-    return chosen | {name: [value] * len(which) for name, value in changes.items()}
+    chosen = [{name: values[i] for name, values in SETTINGS.items()} for i in which]
+    return [EvolutionSettings(**one | changes) for one in chosen]
 
 
-def traits_of(*which, spec=PROGRAM, **changes):
-    made = make_hyper(spec, INPUTS, OUTPUTS, **settings(*which, **changes))
+def hyper_of(*which, spec=SPEC, **changes):
+    made = make_hyper(spec, INPUTS, OUTPUTS, settings(*which, **changes))
     return jax.tree.map(jnp.asarray, made)
 
 
@@ -61,7 +61,7 @@ def samples_of(loss="mse", **sizes):
     return jax.tree.map(jnp.asarray, group_samples(*draw_data(loss, **sizes), loss))
 
 
-def evolve(hyper, *segments, spec=PROGRAM, samples=None):
+def evolve(hyper, *segments, spec=SPEC, samples=None):
     populations = start_populations(spec, hyper, INPUTS, OUTPUTS)
     for generations in segments:
         samples = samples_of(spec.loss) if samples is None else samples
@@ -95,9 +95,8 @@ def literal_fitness(spec, row, step, l1, x, y):
 
 def test_a_network_of_two_weights_and_two_biases_by_hand():
     spec = EvolutionSpec("mse", "relu", layers=1, width=1, population=2, mutations=1)
-    hyper = make_hyper(
-        spec, 1, 1, elite_ratio=[1], mutation_rate=[0], l1=[10], legal=["even"], seed=[0]
-    )
+    net = EvolutionSettings(elite_ratio=1, mutation_rate=0, l1=10, legal="even")
+    hyper = make_hyper(spec, 1, 1, [net])
     # h = max(0.4 x + 0.2, 0), y = 1.0 h - 0.2; the second network is empty.
     genes = jnp.array([[[2, 1, 5, -1], [0, 0, 0, 0]]], jnp.int8)
     samples = group_samples(np.array([[1.0, -1.0]]), np.array([[1.0, 0.0]]), "mse")
@@ -109,8 +108,8 @@ def test_a_network_of_two_weights_and_two_biases_by_hand():
 @pytest.mark.parametrize("loss", ["mse", "bce"])
 @pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
 def test_fitness_is_what_the_paper_writes(kernel, loss):
-    spec = dataclasses.replace(PROGRAM, kernel=kernel, loss=loss)
-    genes, hyper, (x, y) = draw_genes(spec, 3), traits_of(0, 1, 2), draw_data(loss)
+    spec = dataclasses.replace(SPEC, kernel=kernel, loss=loss)
+    genes, hyper, (x, y) = draw_genes(spec, 3), hyper_of(0, 1, 2), draw_data(loss)
     fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples_of(loss))
     for s in range(3):
         l1, step = SETTINGS["l1"][s], STEPS[SETTINGS["legal"][s]]
@@ -121,8 +120,8 @@ def test_fitness_is_what_the_paper_writes(kernel, loss):
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("kernel", sorted(KERNELS.keys() - {"pallas"}))
 def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
-    spec = dataclasses.replace(PROGRAM, kernel=kernel, activation=name)
-    genes, hyper, samples = draw_genes(spec, 1), traits_of(0), samples_of()
+    spec = dataclasses.replace(SPEC, kernel=kernel, activation=name)
+    genes, hyper, samples = draw_genes(spec, 1), hyper_of(0), samples_of()
     fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples)[0]
     x, y = (values.astype(np.float32) for values in draw_data())
     for row, found in zip(genes[0], fitness, strict=True):
@@ -142,7 +141,7 @@ def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outp
     genes = jnp.asarray(draw_genes(spec, 2, inputs, outputs))
     data = samples_of(loss, samples=samples, inputs=inputs, outputs=outputs)
     same = [
-        measure_fitness(dataclasses.replace(spec, kernel=kernel), genes, traits_of(0, 1), data)
+        measure_fitness(dataclasses.replace(spec, kernel=kernel), genes, hyper_of(0, 1), data)
         for kernel in ("cached", "batched", "interpreted")
     ]
     np.testing.assert_allclose(same[1], same[0], rtol=2e-6)
@@ -150,9 +149,9 @@ def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outp
 
 
 def test_the_kernel_for_gpus_is_accepted_by_its_compiler():
-    spec = dataclasses.replace(PROGRAM, kernel="pallas", loss="bce")
+    spec = dataclasses.replace(SPEC, kernel="pallas", loss="bce")
     measure = jax.jit(functools.partial(measure_fitness, spec))
-    traced = measure.trace(jnp.asarray(draw_genes(spec, 1)), traits_of(0), samples_of("bce"))
+    traced = measure.trace(jnp.asarray(draw_genes(spec, 1)), hyper_of(0), samples_of("bce"))
     assert "triton" in traced.lower(lowering_platforms=("cuda",)).as_text()
 
 
@@ -166,8 +165,8 @@ def test_networks_too_large_for_the_kernel_are_batched():
 
 
 def test_populations_taken_in_portions_are_the_same(monkeypatch):
-    spec = dataclasses.replace(PROGRAM, kernel="batched")
-    genes, hyper, samples = jnp.asarray(draw_genes(spec, 3)), traits_of(0, 1, 2), samples_of()
+    spec = dataclasses.replace(SPEC, kernel="batched")
+    genes, hyper, samples = jnp.asarray(draw_genes(spec, 3)), hyper_of(0, 1, 2), samples_of()
     whole = measure_fitness(spec, genes, hyper, samples)
     monkeypatch.setattr(fitness, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
     np.testing.assert_allclose(measure_fitness(spec, genes, hyper, samples), whole, rtol=1e-6)
@@ -176,7 +175,7 @@ def test_populations_taken_in_portions_are_the_same(monkeypatch):
 def test_a_network_that_overflows_is_the_last():
     spec = EvolutionSpec("mse", "relu", layers=60, width=4, population=11, mutations=5)
     genes = jnp.full((1, 11, count_genes(spec, INPUTS, OUTPUTS)), 25, jnp.int8)
-    fitness = measure_fitness(spec, genes, traits_of(1, spec=spec), samples_of())
+    fitness = measure_fitness(spec, genes, hyper_of(1, spec=spec), samples_of())
     assert (fitness == -jnp.inf).all()
 
 
@@ -186,9 +185,9 @@ def test_samples_with_the_same_inputs_are_merged_without_loss(loss):
     x, y = rng.integers(0, 2, (INPUTS, 90)), rng.integers(0, 2, (OUTPUTS, 90))
     merged = group_samples(x, y, loss)
     assert merged.x.shape == (INPUTS, 8)
-    spec = dataclasses.replace(PROGRAM, loss=loss)
+    spec = dataclasses.replace(SPEC, loss=loss)
     genes = draw_genes(spec, 1)
-    fitness = measure_fitness(spec, jnp.asarray(genes), traits_of(1), merged)[0]
+    fitness = measure_fitness(spec, jnp.asarray(genes), hyper_of(1), merged)[0]
     literal = [literal_fitness(spec, row, 0.1, 0.5, x, y) for row in genes[0]]
     np.testing.assert_allclose(fitness, literal, rtol=1e-5)
 
@@ -202,22 +201,22 @@ def test_samples_that_all_differ_stay_apart():
 
 
 def test_genes_are_cut_into_the_parts_of_a_network():
-    row = np.arange(count_genes(PROGRAM, INPUTS, OUTPUTS))
-    weights = read_weights(PROGRAM, row, INPUTS, OUTPUTS)
+    row = np.arange(count_genes(SPEC, INPUTS, OUTPUTS))
+    weights = read_weights(SPEC, row, INPUTS, OUTPUTS)
     assert [part.shape for part in weights] == [(3, 4, 3), (2, 4, 4), (2, 4), (3, 4), (2,)]
     np.testing.assert_array_equal(np.sort(np.concatenate([p.ravel() for p in weights])), row)
     marked = np.concatenate([part.ravel() for part in weights[:3]])
-    np.testing.assert_array_equal(np.sort(marked), np.nonzero(mark_weights(PROGRAM, 3, 2))[0])
-    first, later, *_ = cut_genes(PROGRAM, row, INPUTS, OUTPUTS)
+    np.testing.assert_array_equal(np.sort(marked), np.nonzero(mark_weights(SPEC, 3, 2))[0])
+    first, later, *_ = cut_genes(SPEC, row, INPUTS, OUTPUTS)
     assert first.shape == (4, 3 + 1)
     assert later.shape == (2, 4, 4 + 3 + 1)
 
 
 def test_best_fitness_never_falls_and_elites_are_sorted():
-    hyper = traits_of(0, 1, 2)
+    hyper = hyper_of(0, 1, 2)
     populations, best = evolve(hyper, 1), np.full(3, -np.inf)
     for _ in range(30):
-        populations = evolve_segment(PROGRAM, populations, hyper, samples_of(), 1)
+        populations = evolve_segment(SPEC, populations, hyper, samples_of(), 1)
         fitness = np.asarray(populations.elite_fitness)
         assert (fitness[:, 0] >= best).all()
         assert (np.diff(np.where(np.isinf(fitness), -1e9, fitness), axis=1) <= 0).all()
@@ -226,7 +225,7 @@ def test_best_fitness_never_falls_and_elites_are_sorted():
 
 
 def test_genes_are_always_legal():
-    populations = evolve(traits_of(0, 1, 2), 40)
+    populations = evolve(hyper_of(0, 1, 2), 40)
     for s, name in enumerate(SETTINGS["legal"]):
         found = set(np.unique(np.abs(populations.children[s]))) - {0}
         assert found <= set(LEGAL[name])
@@ -234,7 +233,7 @@ def test_genes_are_always_legal():
 
 
 def test_segments_may_be_cut_anywhere():
-    hyper = traits_of(0, 1, 2)
+    hyper = hyper_of(0, 1, 2)
     whole = evolve(hyper, 9)
     for cut in ((3, 3, 3), (1, 8)):
         for one, other in zip(whole, evolve(hyper, *cut), strict=True):
@@ -242,9 +241,9 @@ def test_segments_may_be_cut_anywhere():
 
 
 def test_a_population_alone_is_what_it_is_among_others():
-    together = evolve(traits_of(0, 1, 2), 15)
+    together = evolve(hyper_of(0, 1, 2), 15)
     for s in (0, 2):
-        alone = evolve(traits_of(s), 15)
+        alone = evolve(hyper_of(s), 15)
         most = alone.elites.shape[1]
         np.testing.assert_array_equal(alone.children[0], together.children[s])
         np.testing.assert_array_equal(alone.elites[0], together.elites[s, :most])
@@ -252,19 +251,19 @@ def test_a_population_alone_is_what_it_is_among_others():
 
 
 def test_one_generation_is_that_of_a_literal_loop():
-    hyper = traits_of(0, 1)
+    hyper = hyper_of(0, 1)
     before = jax.tree.map(np.asarray, evolve(hyper, 9))
-    after = evolve_segment(PROGRAM, before, hyper, samples_of(), 1)
-    fitness = np.asarray(measure_fitness(PROGRAM, before.children, hyper, samples_of()))
+    after = evolve_segment(SPEC, before, hyper, samples_of(), 1)
+    fitness = np.asarray(measure_fitness(SPEC, before.children, hyper, samples_of()))
     for s in range(2):
         own = jax.tree.map(lambda leaf: leaf[s], hyper)  # noqa: B023
-        draws = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), before.generation, own)
+        draws = draw_breeding(SPEC, (INPUTS, OUTPUTS), before.generation, own)
         draws, children = jax.tree.map(np.asarray, (draws, after.children[s]))
         everyone = np.concatenate([before.children[s], before.elites[s]])
         everyones = np.concatenate([fitness[s], before.elite_fitness[s]])
         elites = everyone[sorted(range(len(everyone)), key=lambda i: -everyones[i])]
         np.testing.assert_array_equal(after.elites[s], elites[: len(before.elites[s])])
-        for child in range(PROGRAM.population):
+        for child in range(SPEC.population):
             born = []
             for gene in range(elites.shape[1]):
                 first = draws.first[child, gene // 32] >> (gene % 32) & 1
@@ -275,8 +274,8 @@ def test_one_generation_is_that_of_a_literal_loop():
 
 
 def test_draws_are_spread_evenly():
-    spec = dataclasses.replace(PROGRAM, population=20_000)
-    one = jax.tree.map(lambda leaf: leaf[0], traits_of(1))
+    spec = dataclasses.replace(SPEC, population=20_000)
+    one = jax.tree.map(lambda leaf: leaf[0], hyper_of(1))
     draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(4), one)
     genes = count_genes(spec, INPUTS, OUTPUTS)
     used = int(one.mutations)
@@ -298,8 +297,8 @@ def test_draws_are_spread_evenly():
 
 
 def test_a_gene_that_is_drawn_twice_gets_one_value():
-    spec = dataclasses.replace(PROGRAM, population=500, mutations=60)
-    one = jax.tree.map(lambda leaf: leaf[0], traits_of(0, spec=spec, mutation_rate=1.0))
+    spec = dataclasses.replace(SPEC, population=500, mutations=60)
+    one = jax.tree.map(lambda leaf: leaf[0], hyper_of(0, spec=spec, mutation_rate=1.0))
     draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(0), one)
     places, values = np.asarray(draws.indices), np.asarray(draws.values)
     twice = 0
@@ -313,24 +312,24 @@ def test_a_gene_that_is_drawn_twice_gets_one_value():
 def test_at_min_one_gene_mutates():
     assert count_mutations(1e-9, 1680) == 1
     assert count_mutations(0.006, 1680) == 10
-    hyper = traits_of(0, mutation_rate=1e-9)
+    hyper = hyper_of(0, mutation_rate=1e-9)
     one = jax.tree.map(lambda leaf: leaf[0], hyper)
     children = evolve(hyper, 1).children[0]
-    places = draw_breeding(PROGRAM, (INPUTS, OUTPUTS), jnp.int32(0), one).indices
-    genes = count_genes(PROGRAM, INPUTS, OUTPUTS)
+    places = draw_breeding(SPEC, (INPUTS, OUTPUTS), jnp.int32(0), one).indices
+    genes = count_genes(SPEC, INPUTS, OUTPUTS)
     assert ((places < genes).sum(axis=0) == 1).all()
     assert ((np.asarray(children) != 0).sum(axis=1) <= 1).all()
     assert np.asarray(children).any()
 
 
-def test_at_min_two_individuals_mate():
-    assert make_hyper(PROGRAM, 3, 2, **settings(0, elite_ratio=0.01)).elites.tolist() == [2]
+def test_at_least_two_individuals_mate():
+    assert make_hyper(SPEC, 3, 2, settings(0, elite_ratio=0.01)).elites.tolist() == [2]
 
 
 def test_a_huge_price_leaves_no_weight():
-    hyper = traits_of(0, 1, l1=1e6)
+    hyper = hyper_of(0, 1, l1=1e6)
     populations = evolve(hyper, 60)
-    weights, fitness = best_weights(PROGRAM, populations, hyper, INPUTS, OUTPUTS)
+    weights, fitness = best_weights(SPEC, populations, hyper, INPUTS, OUTPUTS)
     for net in weights:
         assert not any(part.any() for part in net[:3])
     assert (fitness > -10).all()
@@ -343,7 +342,7 @@ def test_a_small_problem_is_solved(loss):
     y = np.stack([x[0] | x[1], x[2]])
     samples = group_samples(x, 2.0 * y if loss == "mse" else y, loss)
     spec = EvolutionSpec(loss, "relu", layers=2, width=4, population=60, mutations=3)
-    hyper = traits_of(0, 1, spec=spec, l1=0.1)
+    hyper = hyper_of(0, 1, spec=spec, l1=0.1)
     populations = evolve(hyper, 400, spec=spec, samples=samples)
     weights, fitness = best_weights(spec, populations, hyper, INPUTS, OUTPUTS)
     assert (fitness > (-0.3 if loss == "mse" else -0.5)).all()
@@ -354,22 +353,22 @@ def test_a_small_problem_is_solved(loss):
 
 
 def test_the_best_individual_is_the_first_elite():
-    hyper = traits_of(0, 1)
+    hyper = hyper_of(0, 1)
     populations = evolve(hyper, 20)
-    weights, fitness = best_weights(PROGRAM, populations, hyper, INPUTS, OUTPUTS)
+    weights, fitness = best_weights(SPEC, populations, hyper, INPUTS, OUTPUTS)
     x, y = draw_data()
     for s in range(2):
         step = STEPS[SETTINGS["legal"][s]]
         row = np.asarray(populations.elites)[s, 0]
-        literal = literal_fitness(PROGRAM, row, step, SETTINGS["l1"][s], x, y)
+        literal = literal_fitness(SPEC, row, step, SETTINGS["l1"][s], x, y)
         assert fitness[s] == pytest.approx(literal, rel=1e-5)
         np.testing.assert_allclose(weights[s].output.ravel() / step % 1 % 1, 0, atol=1e-4)
 
 
 def test_the_start_is_all_zero():
-    populations = start_populations(PROGRAM, traits_of(0, 1, 2), INPUTS, OUTPUTS)
+    populations = start_populations(SPEC, hyper_of(0, 1, 2), INPUTS, OUTPUTS)
     assert isinstance(populations, Populations)
-    assert populations.children.shape == (3, 11, count_genes(PROGRAM, INPUTS, OUTPUTS))
+    assert populations.children.shape == (3, 11, count_genes(SPEC, INPUTS, OUTPUTS))
     assert populations.elites.shape[1] == 8
     assert not populations.children.any()
     assert (populations.elite_fitness == -np.inf).all()

@@ -9,10 +9,9 @@ from rinn.config import NetSettings, Trial
 from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
-from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import predict_net
-from rinn.nets.redundant import Weights, draw_weights
+from rinn.nets.redundant import ACTIVATIONS, Weights, draw_weights
 from rinn.structure.effects import LEVELS, ROWS, estimate_effects, explain_regression
 from rinn.structure.effects import _move as move
 

@@ -14,10 +14,9 @@ from jaxtyping import Array, Float
 
 from rinn.data.likelihoods import BINARY, Likelihood
 from rinn.data.problem import Problem, add_offset, weigh_observed
-from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.groups import TrainedNet
 from rinn.nets.maps import NetMaps, map_net
-from rinn.nets.redundant import Weights, run_hidden, run_net
+from rinn.nets.redundant import ACTIVATIONS, Weights, run_hidden, run_net
 
 
 @dataclass(frozen=True)

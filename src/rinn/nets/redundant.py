@@ -14,9 +14,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 Activation = Callable[[Array], Array]
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": jax.nn.relu,
+    "sigmoid": jax.nn.sigmoid,
+    "tanh": jnp.tanh,
+    "softplus": jax.nn.softplus,
+}
 
 
 class Weights(NamedTuple):
@@ -31,6 +37,16 @@ class Weights(NamedTuple):
     output: Float[Any, "output hidden"]
     bias: Float[Any, "layer hidden"]
     output_bias: Float[Any, " output"]
+
+
+def activate(
+    names: tuple[str, ...], which: Int[Array, ""], z: Float[Array, "hidden sample"]
+) -> Float[Array, "hidden sample"]:
+    """Apply the `which`-th of `names`, which are fixed at compile time, to z."""
+    h = ACTIVATIONS[names[0]](z)
+    for number, name in enumerate(names[1:], start=1):
+        h = jnp.where(which == number, ACTIVATIONS[name](z), h)
+    return h
 
 
 def draw_weights(

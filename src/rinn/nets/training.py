@@ -12,16 +12,21 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+import optax
+from jaxtyping import Array, Bool, Float, Int
 
 from rinn.data.likelihoods import Units, measure_mixed
-from rinn.nets import optimisers
-from rinn.nets.activations import activate
-from rinn.nets.redundant import Weights, penalty, penalty_slope, run_net
+from rinn.nets.redundant import Weights, activate, penalty, penalty_slope, run_net
 
 RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
 MANY_WEIGHTS = 2_000_000
 STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
+
+OPTIMISERS: dict[str, optax.GradientTransformation] = {
+    "adam": optax.scale_by_adam(),
+    "rmsprop": optax.scale_by_rms(decay=0.9, eps=1e-8, initial_scale=1.0),
+    "sgd": optax.identity(),
+}
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ def start_net(spec: CompileSpec, weights: Weights) -> NetState:
     zero, none = jnp.float32(0), jnp.int32(0)
     return NetState(
         weights=weights,
-        memory=optimisers.start(spec.optimisers, weights),
+        memory=start_optimisers(spec.optimisers, weights),
         gradient=jax.tree.map(jnp.zeros_like, weights) if spec.accumulate else None,
         best=jnp.float32(jnp.inf),
         bad_epochs=none,
@@ -207,7 +212,7 @@ def _step_net(
         gradient = jax.tree.map(lambda g: g / hyper.accumulation_steps, gradient)
     slope = penalty_slope(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
     gradient = jax.tree.map(jnp.add, gradient, slope)
-    weights, memory = optimisers.descend(
+    weights, memory = descend(
         spec.optimisers,
         hyper.optimiser,
         due,
@@ -217,6 +222,34 @@ def _step_net(
         state.weights,
     )
     return state._replace(weights=weights, memory=memory, gradient=kept), loss
+
+
+def start_optimisers(names: tuple[str, ...], weights: Any) -> tuple[Any, ...]:
+    """The empty memory of every optimiser in `names` for one network."""
+    return tuple(OPTIMISERS[name].init(weights) for name in names)
+
+
+def descend(
+    names: tuple[str, ...],
+    which: Int[Array, ""],
+    due: Bool[Array, ""],
+    learning_rate: Float[Array, ""],
+    gradient: Any,
+    memory: tuple[Any, ...],
+    weights: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Take one step with the `which`-th optimiser of `names`, or none where it is not due."""
+    direction, remembered = gradient, []
+    for number, name in enumerate(names):
+        update, new = OPTIMISERS[name].update(gradient, memory[number], weights)
+        direction = _choose(which == number, update, direction) if number else update
+        remembered.append(_choose(due, new, memory[number]))
+    moved = jax.tree.map(lambda w, d: w - learning_rate * d, weights, direction)
+    return _choose(due, moved, weights), tuple(remembered)
+
+
+def _choose(condition: Bool[Array, ""], chosen: Any, other: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, other)
 
 
 def _check_net(

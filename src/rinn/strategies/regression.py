@@ -143,7 +143,7 @@ def make_graph(
         together = np.array(group.signs) @ effects[list(group.inputs)] / len(group.inputs)
         for i, sign in zip(group.inputs, group.signs, strict=True):
             connect(inputs[i], names[number], sign * np.abs(effects[i, own]).mean())
-        chosen = _choose_children(group.outputs, [other.outputs for other in shared])
+        chosen = choose_children(group.outputs, [other.outputs for other in shared])
         covered = frozenset[int]().union(*(shared[child].outputs for child in chosen))
         for child in chosen:
             below = sorted(shared[child].outputs)
@@ -159,7 +159,7 @@ def make_graph(
     return graph
 
 
-def _choose_children(outputs: frozenset[int], others: list[frozenset[int]]) -> list[int]:
+def choose_children(outputs: frozenset[int], others: list[frozenset[int]]) -> list[int]:
     """Cover outputs greedily by latents that reach a part of them; the rest stays uncovered."""
     within = [number for number, other in enumerate(others) if other < outputs]
     chosen, left = [], outputs

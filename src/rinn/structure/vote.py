@@ -12,12 +12,12 @@ from jaxtyping import Bool, Float
 
 from rinn.graphs.basics import name_latents
 from rinn.nets.predict import NetView
+from rinn.strategies.regression import choose_children
 from rinn.structure.records import LatentGraph
 
-RELATIVE = 0.2
-FAINT = 0.05
-SHARE = 0.4
-FEWEST_NEW = 2  # outputs that a child must add to what its siblings reach
+RELATIVE = 0.2  # of a node's largest effect: outputs above are its pattern
+FAINT = 0.05  # of a network's largest effect: nodes below have no pattern
+MIN_VOTES = 0.4  # of the networks
 
 Pattern = frozenset[int]
 
@@ -46,7 +46,7 @@ def vote_graph(
     latents = [
         _Latent(pattern, len(effects) / len(views), _average(effects, pattern))
         for pattern, effects in votes.items()
-        if len(effects) >= SHARE * len(views)
+        if len(effects) >= MIN_VOTES * len(views)
     ]
     latents.sort(key=lambda latent: (-len(latent.pattern), sorted(latent.pattern)))
     given = name_latents(len(latents), {*inputs, *outputs})
@@ -94,19 +94,9 @@ def _binarise(
 
 
 def _find_children(latent: _Latent, latents: Sequence[_Latent]) -> list[_Latent]:
-    """Latents within a latent that each add at least two outputs, the one that adds most first."""
-    within = [other for other in latents if other.pattern < latent.pattern]
-    chosen: list[_Latent] = []
-    left = set(latent.pattern)
-    while within:
-        best = max(
-            within, key=lambda n: (len(n.pattern & left), -len(n.pattern), sorted(n.pattern))
-        )
-        if len(best.pattern & left) < FEWEST_NEW:
-            break
-        chosen.append(best)
-        left -= best.pattern
-    return chosen
+    """Latents within a latent that cover most of its outputs, the smallest of equals first."""
+    order = sorted(latents, key=lambda n: (-len(n.pattern), sorted(n.pattern)), reverse=True)
+    return [order[i] for i in choose_children(latent.pattern, [n.pattern for n in order])]
 
 
 def _join_below(

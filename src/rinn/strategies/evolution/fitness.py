@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int8
 
-from rinn.nets.activations import ACTIVATIONS
+from rinn.nets.redundant import ACTIVATIONS
 from rinn.strategies.evolution.genes import (
     EvolutionHyperparameters,
     EvolutionSpec,

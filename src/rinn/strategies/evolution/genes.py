@@ -8,6 +8,7 @@ before it, the inputs and the bias; then all output weights and the output biase
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Int8, UInt32
 
+from rinn.config import EvolutionSettings
 from rinn.nets.redundant import Weights
 
 STEPS = {"even": 0.2, "uneven": 0.1}
@@ -30,10 +32,9 @@ class EvolutionSpec:
     """What is fixed when populations are compiled.
 
     `kernel` is how fitness is computed: `cached` takes a few networks at a time, their layers in
-    the cache of a CPU; `batched` takes whole populations at a time; `pallas` keeps a network's
-    layers in the registers of a GPU (`interpreted`: the same without a GPU, to test it).
-    `mutations` and `elites` are the most that any population has; `elites` may be 0 for as many as
-    the hyper say.
+    the cache of a CPU; `batched` takes populations at a time; `pallas` keeps a network's layers in
+    the registers of a GPU (`interpreted`: the same without a GPU). `mutations` and `elites` are the
+    most that any population has.
     """
 
     loss: str
@@ -65,37 +66,22 @@ def count_genes(spec: EvolutionSpec, inputs: int, outputs: int) -> int:
 
 
 def make_hyper(
-    spec: EvolutionSpec,
-    inputs: int,
-    outputs: int,
-    *,
-    elite_ratio: Sequence[float],
-    mutation_rate: Sequence[float],
-    l1: Sequence[float],
-    legal: Sequence[str],
-    seed: Sequence[int],
+    spec: EvolutionSpec, inputs: int, outputs: int, nets: Sequence[EvolutionSettings]
 ) -> EvolutionHyperparameters:
-    """Turn the settings of some populations into numbers.
-
-    Example:
-        >>> spec = EvolutionSpec("mse", "relu", 8, 8, 201, mutations=10)
-        >>> settings = {"elite_ratio": [0.4], "mutation_rate": [0.006], "l1": [12.5]}
-        >>> hyper = make_hyper(spec, 16, 16, **settings, legal=["even"], seed=[0])
-        >>> int(hyper.elites[0]), int(hyper.mutations[0]), int(hyper.legal_count[0])
-        (80, 10, 25)
-    """
+    """Turn the settings of populations into numbers."""
     genes = count_genes(spec, inputs, outputs)
-    tables = [[0] * ZEROS + [s * v for v in LEGAL[name] for s in (1, -1)] for name in legal]
+    tables = [[0] * ZEROS + [s * v for v in LEGAL[net.legal] for s in (1, -1)] for net in nets]
     longest = max(len(table) for table in tables)
-    elites = [count_elites(ratio, spec.population) for ratio in elite_ratio]
+    elites = [count_elites(net.elite_ratio, spec.population) for net in nets]
+    mutations = [count_mutations(net.mutation_rate, genes) for net in nets]
     return EvolutionHyperparameters(
         elites=np.array(elites, np.int32),
-        mutations=np.array([count_mutations(rate, genes) for rate in mutation_rate], np.int32),
-        l1=np.array(l1, np.float32),
-        step=np.array([STEPS[name] for name in legal], np.float32),
+        mutations=np.array(mutations, np.int32),
+        l1=np.array([net.l1 for net in nets], np.float32),
+        step=np.array([STEPS[net.legal] for net in nets], np.float32),
         legal=np.array([table + [0] * (longest - len(table)) for table in tables], np.int8),
         legal_count=np.array([len(table) for table in tables], np.int32),
-        seed=np.array(seed, np.uint32),
+        seed=np.array([net.seed for net in nets], np.uint32),
     )
 
 
@@ -120,20 +106,13 @@ def mark_weights(spec: EvolutionSpec, inputs: int, outputs: int) -> np.ndarray:
 def cut_genes(spec: EvolutionSpec, genes: Any, inputs: int, outputs: int) -> tuple[Any, ...]:
     """Cut [..., gene] into the rows of the first layer, of the later ones, output and its bias."""
     layers, width, lead = spec.layers, spec.width, genes.shape[:-1]
-    ends = np.cumsum(
-        [
-            width * (inputs + 1),
-            (layers - 1) * width * (width + inputs + 1),
-            outputs * width,
-        ]
-    )
-    first, later = genes[..., : ends[0]], genes[..., ends[0] : ends[1]]
-    return (
-        first.reshape(*lead, width, inputs + 1),
-        later.reshape(*lead, layers - 1, width, width + inputs + 1),
-        genes[..., ends[1] : ends[2]].reshape(*lead, outputs, width),
-        genes[..., ends[2] :],
-    )
+    shapes = (width, inputs + 1), (layers - 1, width, width + inputs + 1), (outputs, width)
+    ends = np.cumsum([0, *(math.prod(shape) for shape in shapes)])
+    parts = [
+        genes[..., start:end].reshape(*lead, *shape)
+        for start, end, shape in zip(ends[:-1], ends[1:], shapes, strict=True)
+    ]
+    return *parts, genes[..., ends[-1] :]
 
 
 def read_weights(spec: EvolutionSpec, row: np.ndarray, inputs: int, outputs: int) -> Weights:

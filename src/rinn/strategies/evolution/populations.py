@@ -11,9 +11,8 @@ import numpy as np
 
 from rinn.config import EvolutionSettings, Trial
 from rinn.data.problem import Problem
-from rinn.nets.activations import ACTIVATIONS
 from rinn.nets.groups import BatchState, CompileGroup, SavedBatch, TrainedNet
-from rinn.nets.redundant import Weights, run_net
+from rinn.nets.redundant import ACTIVATIONS, Weights, run_net
 from rinn.nets.training import EXHAUSTED, STATUS_NAMES
 from rinn.strategies.evolution.breeding import (
     Populations,
@@ -23,7 +22,6 @@ from rinn.strategies.evolution.breeding import (
 )
 from rinn.strategies.evolution.fitness import choose_kernel, group_samples
 from rinn.strategies.evolution.genes import (
-    EvolutionHyperparameters,
     EvolutionSpec,
     count_elites,
     count_genes,
@@ -92,7 +90,8 @@ class Evolver:
         rows = problem.splits[self.split].train[: self.nets[0].rows]
         samples = group_samples(problem.x[:, rows], problem.y[:, rows], problem.loss)
         self._samples = jax.device_put(samples, device)
-        self._hyper = jax.device_put(self._make_hyper(), device)
+        hyper = make_hyper(group.spec, len(problem.x), len(problem.y), self.nets)
+        self._hyper = jax.device_put(hyper, device)
 
     def start(self) -> BatchState:
         """The populations before their first generation."""
@@ -117,18 +116,6 @@ class Evolver:
         """Bring populations that were read from a file back onto the device."""
         state = jax.device_put(Populations(*saved.leaves), self.device)
         return BatchState(saved.members, state, self._hyper, saved.epoch)
-
-    def _make_hyper(self) -> EvolutionHyperparameters:
-        return make_hyper(
-            self.group.spec,
-            len(self.problem.x),
-            len(self.problem.y),
-            elite_ratio=[net.elite_ratio for net in self.nets],
-            mutation_rate=[net.mutation_rate for net in self.nets],
-            l1=[net.l1 for net in self.nets],
-            legal=[net.legal for net in self.nets],
-            seed=[net.seed for net in self.nets],
-        )
 
     def _collect(self, state: Populations) -> list[TrainedNet]:
         """The fittest of each population, measured like every other network."""

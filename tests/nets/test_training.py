@@ -3,7 +3,7 @@ import numpy as np
 import optax
 import pytest
 
-from rinn.nets.optimisers import OPTIMISERS, descend, start
+from rinn.nets.training import OPTIMISERS, descend, start_optimisers
 
 NAMES = tuple(OPTIMISERS)
 REFERENCE = {
@@ -19,7 +19,7 @@ def test_chosen_optimiser_is_optax_s_own(name, alone):
     names = (name,) if alone else NAMES
     which = jnp.int32(names.index(name))
     ours = theirs = jnp.asarray([1.0, -2.0, 3.0])
-    memory, state = start(names, ours), REFERENCE[name].init(theirs)
+    memory, state = start_optimisers(names, ours), REFERENCE[name].init(theirs)
     for _ in range(5):
         ours, memory = descend(
             names, which, jnp.bool_(True), jnp.float32(0.1), 2 * ours, memory, ours
@@ -31,7 +31,7 @@ def test_chosen_optimiser_is_optax_s_own(name, alone):
 
 def test_nothing_moves_while_no_step_is_due():
     weights = jnp.asarray([1.0, 2.0])
-    memory = start(NAMES, weights)
+    memory = start_optimisers(NAMES, weights)
     same, kept = descend(
         NAMES, jnp.int32(0), jnp.bool_(False), jnp.float32(0.1), weights, memory, weights
     )
