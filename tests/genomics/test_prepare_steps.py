@@ -185,7 +185,7 @@ def test_continuous_outputs_are_held_filled_and_counted():
     assert found.table["A"].tolist()[:3] == [10, -10, 1]
     assert found.table["GAP"][0] == 0
     counts = {entry.reason: entry.count for entry in found.entries}
-    assert counts["of Y beyond 10 or -10: held there"] == 2
+    assert counts["of Y beyond 10 or -10: clipped"] == 2
     assert counts["without a score in Y: taken for 0"] == 1
     with pytest.raises(InputError, match=r"none of 1 is left \(the same in all tumours\)"):
         make_outputs(_scores({"FLAT": columns["FLAT"]}), PrepareSettings())

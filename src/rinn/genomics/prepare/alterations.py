@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry, log_names
+from rinn.data.log import LogEntry
 from rinn.errors import InputError
 from rinn.genomics.prepare.settings import PrepareSettings
 
@@ -21,8 +21,7 @@ class Alterations:
     """Somatic genome alterations (SGA) of matched tumours.
 
     `table` is samples x genes, int8, the most frequent gene first. `genes` has a row for every
-    gene that was looked at: in how many tumours it is altered and how, whether it is kept, and
-    why not.
+    gene of the files: counts of tumours, whether it is kept, and why not.
     """
 
     table: pd.DataFrame
@@ -35,32 +34,31 @@ def find_alterations(
 ) -> Alterations:
     """Call a gene altered where it is mutated or its copy number is 2 or -2.
 
-    A gene that one of the tables does not have was not found altered in that way. A cell that is
-    missing in a table is unknown; genes unknown in many tumours are dropped, and the unknown cells
-    of the others are taken for not altered.
+    A gene that a table does not have counts as not altered in it. Missing cells are unknown; genes
+    unknown in many tumours are dropped, and the unknown cells of the others are not altered.
 
     Example:
         >>> mutations = pd.DataFrame({"TP53": [1, 0, 0, 0], "KRAS": [0, 0, 0, 1]})
         >>> levels = pd.DataFrame({"TP53": [0, -2, 0, 0], "EGFR": [0, 2, 1, 2]})
-        >>> found = find_alterations(mutations, levels, PrepareSettings(min_carriers=2))
-        >>> found.table.to_dict("list")
+        >>> result = find_alterations(mutations, levels, PrepareSettings(min_carriers=2))
+        >>> result.table.to_dict("list")
         {'EGFR': [0, 1, 0, 1], 'TP53': [1, 1, 0, 0]}
     """
     counts, altered = _count(mutations, levels)
-    least = max(settings.min_carriers, math.ceil(settings.min_frequency * len(altered) - 1e-9))
-    counts["why"] = _say_why(counts, len(altered), least, settings)
+    minimum = max(settings.min_carriers, math.ceil(settings.min_frequency * len(altered) - 1e-9))
+    counts["why"] = _explain_dropped(counts, len(altered), minimum, settings)
     kept = counts.loc[counts["why"] == ""].sort_values(
         ["carriers", "gene"], ascending=[False, True]
     )
     if kept.empty:
         best = counts.sort_values("carriers", ascending=False).iloc[0]
         raise InputError(
-            f"X must have a gene that is altered in at least {least} of {len(altered)} tumours, "
+            f"X must have a gene that is altered in at least {minimum} of {len(altered)} tumours, "
             f"but the most frequent, {best['gene']!r}, is in {best['carriers']}; lower "
             f"--min-frequency and --min-carriers, or add tumours"
         )
     table = altered[kept["gene"]].astype(np.int8)
-    entries = _note_dropped(counts)
+    entries = log_dropped(counts, "X")
     unknown = int(kept["unknown"].sum())
     if unknown:
         reason = "unknown in X: taken for not altered"
@@ -79,13 +77,13 @@ def _count(
     shape = (len(frames[0]), len(genes))
     mutated, amplified, deleted, unknown = (np.zeros(shape, bool) for _ in range(4))
     if mutations is not None:
-        places, values = genes.get_indexer(mutations.columns), mutations.to_numpy()
-        mutated[:, places] = values == 1
-        unknown[:, places] = np.isnan(values)
+        columns, values = genes.get_indexer(mutations.columns), mutations.to_numpy()
+        mutated[:, columns] = values == 1
+        unknown[:, columns] = np.isnan(values)
     if levels is not None:
-        places, values = genes.get_indexer(levels.columns), levels.to_numpy()
-        amplified[:, places], deleted[:, places] = values >= DEEP, values <= -DEEP
-        unknown[:, places] |= np.isnan(values)
+        columns, values = genes.get_indexer(levels.columns), levels.to_numpy()
+        amplified[:, columns], deleted[:, columns] = values >= DEEP, values <= -DEEP
+        unknown[:, columns] |= np.isnan(values)
     altered = mutated | amplified | deleted
     unknown &= ~altered
     parts = (mutated, amplified, deleted, unknown)
@@ -96,15 +94,15 @@ def _count(
     return counts, pd.DataFrame(altered, index=frames[0].index, columns=genes)
 
 
-def _say_why(
-    counts: pd.DataFrame, samples: int, least: int, settings: PrepareSettings
+def _explain_dropped(
+    counts: pd.DataFrame, samples: int, minimum: int, settings: PrepareSettings
 ) -> pd.Series:
     """Why a gene is left out; empty where it is kept."""
     why = pd.Series("", index=counts.index, dtype=object)
     why[counts["carriers"] > samples - settings.min_carriers] = (
         f"altered in all but fewer than {settings.min_carriers} tumours"
     )
-    why[counts["carriers"] < least] = f"altered in fewer than {least} tumours"
+    why[counts["carriers"] < minimum] = f"altered in fewer than {minimum} tumours"
     why[counts["gene"].isin(settings.exclude)] = "excluded by --exclude"
     why[counts["unknown"] > settings.max_missing * samples] = (
         f"unknown in more than {100 * settings.max_missing:g} % of the tumours"
@@ -112,9 +110,7 @@ def _say_why(
     return why
 
 
-def _note_dropped(counts: pd.DataFrame) -> list[LogEntry]:
-    entries: list[LogEntry] = []
-    for reason, group in counts[counts["why"] != ""].groupby("why", sort=True):
-        # inputs.csv has the names: there may be twenty thousand
-        entries += log_names("dropped", "genes", f"of X: {reason}", group["gene"], keep=False)
-    return entries
+def log_dropped(genes: pd.DataFrame, table: str) -> list[LogEntry]:
+    """One entry for each reason, without names: there may be twenty thousand."""
+    reasons = genes.loc[genes["why"] != "", "why"].value_counts().sort_index()
+    return [LogEntry("dropped", "genes", n, f"of {table}: {why}") for why, n in reasons.items()]

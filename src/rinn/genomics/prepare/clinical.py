@@ -1,4 +1,4 @@
-"""What is known of the samples beside their genes: a table of text, by sample or by patient."""
+"""Annotation of the samples besides their genes: a clinical table by sample or by patient."""
 
 from __future__ import annotations
 
@@ -9,34 +9,19 @@ import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.data.text import MISSING, Lines, is_id_header, parse_cell, read_records
-from rinn.errors import InputError, quote, quote_some, suggest
+from rinn.errors import InputError, find_repeated, quote, quote_some, suggest
 from rinn.genomics.barcodes import parse_barcode
 
 UNKNOWN = "unknown"
-_MISSING = MISSING | {
-    "[not available]",
-    "[unknown]",
-    "unknown",
-    "[not applicable]",
-    "[not evaluated]",
-    "not available",
-    "--",
-    "'--",
-}
+_MISSING = MISSING | {"[not available]", "not available", "[unknown]", "unknown", "--", "'--"}
+_MISSING |= {"[not applicable]", "[not evaluated]"}
 
 
 def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog]:
-    r"""Read a table of text with a header: tabs or commas, plain or gzip.
+    """Read a table of text with a header: tabs or commas, plain or gzip.
 
-    Lines that begin with # are left out, as in cBioPortal's clinical files. The column called
-    sample, barcode or the like has the ids, else the one of patients.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "clinical.tsv"
-        >>> _ = path.write_text("sample\ttissue\tage\nTCGA-02-0001-01A\tbrain\tNA\n")
-        >>> load_annotation(path)[0].to_dict("index")
-        {'TCGA-02-0001-01': {'tissue': 'brain', 'age': ''}}
+    Lines that begin with # are skipped, as in cBioPortal's clinical files. The column called
+    sample, barcode or similar has the ids, else the column of patients.
     """
     lines = Lines(path, "--clinical")
     rows = read_records(lines, comments=True)
@@ -45,9 +30,8 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
         raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
     while header and not header[-1]:
         header.pop()
-    place = _find_ids(header, lines)
-    repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    if repeated:
+    ids = _find_ids(header, lines)
+    if repeated := find_repeated(header):
         raise InputError(
             f"{lines.source} must have unique column names, but repeats {quote_some(repeated)}; "
             f"rename or remove the copies"
@@ -56,8 +40,8 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
     for row in rows:
         cells = [clean_text(cell) for cell in row] + [""] * (len(header) - len(row))
         if len(cells) > len(header) and any(cells[len(header) :]):
-            raise lines.reject(f"have {len(header)} fields", f"has {len(row)}", "mend that line")
-        name = parse_barcode(cells[place]).sample
+            raise lines.reject(f"have {len(header)} fields", f"has {len(row)}", "correct that line")
+        name = parse_barcode(cells[ids]).sample
         if name and table.setdefault(name, cells) is not cells:
             raise lines.reject("have each sample once", f"repeats {quote(name)}", "keep one row")
     if not table:
@@ -66,36 +50,25 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
     frame = pd.DataFrame(values, index=pd.Index(table, name="sample"), columns=header)
     entry = LogEntry("read", "samples", len(frame), f"of {len(header) - 1} columns")
     log = ReadLog(str(path), "clinical table", (entry, *lines.entries))
-    return frame.drop(columns=header[place]), log
+    return frame.drop(columns=header[ids]), log
 
 
 def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
-    """Find a column whose name is written in any case.
-
-    Example:
-        >>> find_column(pd.DataFrame(columns=["SEX", "AGE"]), "sex", "--covariates")
-        'SEX'
-    """
+    """Find a column by its name, in upper or lower case."""
     names = [str(column) for column in frame.columns]
     if name in names:
         return name
-    found = [column for column in names if column.lower() == name.lower()]
-    if len(found) == 1:
-        return found[0]
-    listed = names if len(names) <= 12 else []
-    hint = suggest(name, names, listed=bool(listed)) or f"; it has {quote_some(names)}"
+    matches = [column for column in names if column.lower() == name.lower()]
+    if len(matches) == 1:
+        return matches[0]
+    hint = suggest(name, names, listed=len(names) <= 12) or f"; it has {quote_some(names)}"
     raise InputError(
         f"{option} must name a column of the clinical table, but {name!r} is none{hint}"
     )
 
 
 def clean_text(cell: str) -> str:
-    """Write a cell without space around it, and empty where it says that nothing is known.
-
-    Example:
-        >>> clean_text(" lung "), clean_text("[Not Available]")
-        ('lung', '')
-    """
+    """A cell without space around it, empty if it means missing, such as [Not Available]."""
     text = " ".join(str(cell).split())
     return "" if text.lower() in _MISSING else text
 
@@ -103,15 +76,10 @@ def clean_text(cell: str) -> str:
 def make_covariates(
     annotation: pd.DataFrame, max_missing: float
 ) -> tuple[pd.DataFrame | None, list[LogEntry]]:
-    """Make columns that a fit can take: numbers without gaps, or words.
+    """Make columns that a fit can take: numbers or text, without missing values.
 
-    A column of numbers has its gaps filled with the median; other gaps become 'unknown'. Columns
-    with one value, or with too many gaps, are left out.
-
-    Example:
-        >>> table = pd.DataFrame({"sex": ["f", "m", ""], "age": ["40", "", "60"]})
-        >>> make_covariates(table, 0.5)[0].to_dict("list")
-        {'sex': ['f', 'm', 'unknown'], 'age': [40.0, 50.0, 60.0]}
+    Missing numbers become the median, other missing values 'unknown'. Columns with one value, or
+    with too many missing, are left out.
     """
     entries: list[LogEntry] = []
     columns: dict[str, pd.Series] = {}
@@ -125,17 +93,17 @@ def make_covariates(
         elif text[text != ""].nunique() + bool(gaps) < 2:
             entries += log_names("dropped", "covariates", "the same for all tumours", label)
         else:
-            columns[str(name)], word = _fill(text)
+            columns[str(name)], filler = _fill(text)
             if gaps:
-                reason = f"no value in {label[0]}: {word} is written"
+                reason = f"no value in {label[0]}: {filler} is written"
                 entries.append(LogEntry("repaired", "samples", gaps, reason))
     return (pd.DataFrame(columns) if columns else None), entries
 
 
 def _fill(text: pd.Series) -> tuple[pd.Series, str]:
-    """Numbers with the median in their gaps, or words."""
+    """The column without missing values, and what is written for them."""
     numbers = text.map(parse_cell)
-    if numbers.isna().sum() == (text == "").sum():  # parse_cell gives None for words
+    if numbers.isna().sum() == (text == "").sum():  # parse_cell gives None for text
         floats = numbers.astype(float)
         if np.isinf(floats).any():
             wrong = text[np.isinf(floats)].iloc[0]
@@ -149,7 +117,7 @@ def _fill(text: pd.Series) -> tuple[pd.Series, str]:
 
 
 def _find_ids(header: list[str], lines: Lines) -> int:
-    named = [place for place, name in enumerate(header) if name and is_id_header(name)]
+    named = [index for index, name in enumerate(header) if name and is_id_header(name)]
     if not named and header and not header[0]:  # R and pandas leave the first name empty
         return 0
     if not named:
@@ -159,5 +127,5 @@ def _find_ids(header: list[str], lines: Lines) -> int:
             "rename it",
             line=1,
         )
-    sampled = [place for place in named if "patient" not in header[place].lower()]
+    sampled = [index for index in named if "patient" not in header[index].lower()]
     return (sampled or named)[0]

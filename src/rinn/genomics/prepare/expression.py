@@ -1,4 +1,4 @@
-"""Y: how far the expression of each gene is from the usual; which genes can be outputs."""
+"""Y: how far the expression of each gene is from its reference; which genes can be outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from rinn.data.log import LogEntry, log_names
 from rinn.errors import InputError
-from rinn.genomics.prepare.alterations import DEEP
+from rinn.genomics.prepare.alterations import DEEP, log_dropped
 from rinn.genomics.prepare.settings import PrepareSettings
 
 MAD_TO_SD = 1.4826  # of a normal distribution
@@ -46,36 +46,30 @@ class Scores:
 def find_usable(
     tissues: pd.Series, reference: Reference, settings: PrepareSettings
 ) -> tuple[pd.Series, list[LogEntry]]:
-    """Say which tumours have something to be compared with.
-
-    Example:
-        >>> tissues = pd.Series(["lung"] * 3 + ["skin"], index=list("abcd"))
-        >>> find_usable(tissues, Reference(), PrepareSettings(min_reference=3))[0].tolist()
-        [True, True, True, False]
-    """
+    """Which tumours have a reference to be compared with."""
     if settings.reference == "none":
         return pd.Series(True, index=tissues.index), []
-    least = settings.min_reference
+    minimum = settings.min_reference
     counts = tissues.value_counts()
-    enough = set(counts.index[counts >= least])
+    enough = set(counts.index[counts >= minimum])
     if settings.reference == "normals":
         normals = pd.Series(reference.normal_tissues, dtype=object).value_counts()
-        served = set(normals.index[normals >= least]) & set(counts.index)
+        served = set(normals.index[normals >= minimum]) & set(counts.index)
         if not served:
-            most = int(normals.reindex(counts.index).fillna(0).max()) if len(counts) else 0
+            largest = int(normals.reindex(counts.index).fillna(0).max()) if len(counts) else 0
             raise InputError(
-                f"--reference normals must have at least {least} normals of a tissue, but there "
-                f"are at most {most}; name more with --normals, or pass --reference tissue"
+                f"--reference normals must have at least {minimum} normals of a tissue, but there "
+                f"are at most {largest}; name more with --normals, or pass --reference tissue"
             )
         enough |= served
     if not enough:
         raise InputError(
-            f"a tissue must have at least {least} tumours to be compared with, but the largest, "
+            f"a tissue must have at least {minimum} tumours to be compared with, but the largest, "
             f"{counts.index[0]!r}, has {counts.iloc[0]}; pool tissues in the clinical table, or "
             f"lower --min-reference"
         )
     usable = tissues.isin(enough)
-    reason = f"their tissue has fewer than {least} samples to be compared with"
+    reason = f"their tissue has fewer than {minimum} samples to be compared with"
     lost = [f"{name} ({tissues[name]})" for name in tissues.index[~usable]]
     return usable, log_names("dropped", "samples", reason, lost)
 
@@ -87,15 +81,8 @@ def score_expression(
 
     Centre and spread are the median and 1.4826 MAD of the tumours of the tissue, or the mean and
     standard deviation (with `robust` the median and MAD) of its normals or of those of its tumours
-    whose own gene is diploid. Where such a reference has too few samples, that of the tissue's
-    tumours stands in. z is 0 where the gene's own copy number is 2 or -2.
-
-    Example:
-        >>> values = pd.DataFrame({"MYC": [1.0, 2.0, 3.0, 9.0]})
-        >>> tissues = pd.Series(["lung"] * 4)
-        >>> score_expression(values, tissues, Reference(), PrepareSettings()).z["MYC"].round(
-        ...     2).tolist()
-        [-1.01, -0.34, 0.34, 4.38]
+    in which the gene is diploid. Where such a reference has too few samples, that of the tissue's
+    tumours is used. z is 0 where the gene's own copy number is 2 or -2.
     """
     levels = None
     if reference.levels is not None:
@@ -108,9 +95,9 @@ def score_expression(
         z = expression.astype(float)
     else:
         z, stand_ins = _compare(expression, tissues, reference, levels, settings)
-    entries = _note_stand_ins(stand_ins, settings)
-    own = expression.where(~is_cis).astype(float)
-    spread = (own - own.groupby(tissues).transform("mean")).std(ddof=0)
+    entries = _log_stand_ins(stand_ins, settings)
+    trans = expression.where(~is_cis).astype(float)
+    spread = (trans - trans.groupby(tissues).transform("mean")).std(ddof=0)
     is_set = is_cis & z.notna().to_numpy() & (z != 0).to_numpy()
     if is_set.any():
         reason = "of Y set to 0: the copy number of the same gene is 2 or -2 in that tumour"
@@ -126,7 +113,7 @@ def _compare(
     levels: pd.DataFrame | None,
     settings: PrepareSettings,
 ) -> tuple[pd.DataFrame, list[tuple[str, int]]]:
-    """Score tissue by tissue; also list for which tissues and how many genes tumours stand in."""
+    """Score tissue by tissue; also count the genes of each tissue without enough reference."""
     if settings.reference == "diploid" and levels is None:
         raise InputError(
             "--reference diploid must come with copy number, but there is none; name it with "
@@ -141,15 +128,15 @@ def _compare(
         rows = (tissues == tissue).to_numpy()
         values = expression.loc[rows].astype(float)
         centre, spread = _describe(values, robust=True)
-        usual = None
+        other = None
         if settings.reference == "normals" and normals is not None:
-            usual = normals.loc[normal_tissues == tissue].astype(float)
+            other = normals.loc[normal_tissues == tissue].astype(float)
         elif settings.reference == "diploid" and levels is not None:
-            usual = values.where(levels.loc[rows] == 0)
-        if usual is not None:
-            enough = usual.count() >= settings.min_reference
-            their_centre, their_spread = _describe(usual, robust=settings.robust)
-            centre, spread = their_centre.where(enough, centre), their_spread.where(enough, spread)
+            other = values.where(levels.loc[rows] == 0)
+        if other is not None:
+            enough = other.count() >= settings.min_reference
+            other_centre, other_spread = _describe(other, robust=settings.robust)
+            centre, spread = other_centre.where(enough, centre), other_spread.where(enough, spread)
             if not enough.all():
                 stand_ins.append((str(tissue), int((~enough).sum())))
         parts.append((values - centre) / spread)
@@ -166,14 +153,14 @@ def _describe(values: pd.DataFrame, *, robust: bool) -> tuple[pd.Series, pd.Seri
     return centre, spread.where(spread > 1e-9 * centre.abs().clip(lower=1.0))
 
 
-def _note_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[LogEntry]:
-    words = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
+def _log_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[LogEntry]:
+    names = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
     what = "normals" if settings.reference == "normals" else "diploid tumours"
     reason = (
         f"with fewer than {settings.min_reference} {what}: compared with all tumours of the "
         f"tissue instead"
     )
-    return log_names("noted", "tissues", reason, words)
+    return log_names("noted", "tissues", reason, names)
 
 
 @dataclass(frozen=True)
@@ -181,7 +168,7 @@ class Outputs:
     """Expression changes of matched tumours.
 
     `table` is samples x genes as it is written, the gene with the largest spread first; `calls`
-    has the same genes as 0 and 1, for TCI. `genes` has a row for every gene that was looked at.
+    has the same genes as 0 and 1, for TCI. `genes` has a row for every gene of the files.
     """
 
     table: pd.DataFrame
@@ -195,14 +182,7 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
 
     Genes without a score in many tumours are dropped; the missing scores of the others become 0.
     Binary outputs are 1 where |z| reaches the cut-off, and must be neither rare nor common.
-    Continuous outputs are z, held between -10 and 10, and must vary.
-
-    Example:
-        >>> z = pd.DataFrame({"MYC": [0.5, -2.5, 3.0, 0.1], "JUN": [0.0, 0.1, 0.2, 0.3]})
-        >>> ones = pd.Series(1.0, index=z.columns)
-        >>> settings = PrepareSettings(y_kind="binary", min_carriers=2)
-        >>> make_outputs(Scores(z, ones, 0 * ones, ()), settings).table.to_dict("list")
-        {'MYC': [0, 1, 1, 0]}
+    Continuous outputs are z, clipped to -10 and 10, and must vary.
     """
     z, samples = scores.z, len(scores.z)
     missing = z.isna().sum()
@@ -219,31 +199,33 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
         }
     )
     constant = (z.fillna(0.0) == z.fillna(0.0).iloc[0]).all().to_numpy()
-    genes["why"] = _say_why(genes, constant, samples, settings)
+    genes["why"] = _explain_dropped(genes, constant, samples, settings)
     kept = genes.loc[genes["why"] == ""].sort_values(["spread", "gene"], ascending=[False, True])
     if kept.empty:
         reason = genes["why"].value_counts().index[0] if len(genes) else "there is no gene"
+        advice = "check the expression table"
+        if settings.y_kind == "binary":
+            advice = "pass --y-kind continuous, or a lower --cutoff and --min-prevalence"
         raise InputError(
             f"Y must have a gene whose expression changes, but none of {len(genes):,} is left "
-            f"({reason}); "
-            + (
-                "pass --y-kind continuous, or a lower --cutoff and --min-prevalence"
-                if settings.y_kind == "binary"
-                else "check the expression table"
-            )
+            f"({reason}); {advice}"
         )
     names = list(kept["gene"])
-    table, entries = calls[names], _note_dropped(genes)
+    table, entries = calls[names], log_dropped(genes, "Y")
     if settings.y_kind == "continuous":
-        table, clipped = _hold(z[names].fillna(0.0))
-        entries += clipped
+        table = z[names].fillna(0.0)
+        far = int((table.abs() > MAX_Z).to_numpy().sum())
+        table = table.clip(-MAX_Z, MAX_Z)  # one value of 300 would outweigh all others
+        if far:
+            reason = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: clipped"
+            entries.append(LogEntry("repaired", "cells", far, reason))
     filled = int(kept["missing"].sum())
     if filled:
         entries.append(LogEntry("repaired", "cells", filled, "without a score in Y: taken for 0"))
     return Outputs(table, calls[names], genes, tuple(entries))
 
 
-def _say_why(
+def _explain_dropped(
     genes: pd.DataFrame, constant: np.ndarray, samples: int, settings: PrepareSettings
 ) -> pd.Series:
     why = pd.Series("", index=genes.index, dtype=object)
@@ -259,17 +241,3 @@ def _say_why(
         f"without a score in more than {100 * settings.max_missing:g} % of the tumours"
     )
     return why
-
-
-def _hold(z: pd.DataFrame) -> tuple[pd.DataFrame, list[LogEntry]]:
-    """Hold scores between two bounds: one value of 300 would outweigh all others."""
-    far = int((z.abs() > MAX_Z).to_numpy().sum())
-    reason = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: held there"
-    return z.clip(-MAX_Z, MAX_Z), [LogEntry("repaired", "cells", far, reason)] if far else []
-
-
-def _note_dropped(genes: pd.DataFrame) -> list[LogEntry]:
-    entries: list[LogEntry] = []
-    for reason, group in genes[genes["why"] != ""].groupby("why", sort=True):
-        entries += log_names("dropped", "genes", f"of Y: {reason}", group["gene"], keep=False)
-    return entries

@@ -1,7 +1,8 @@
-"""From readings to X, Y and covariates of the same tumours, in memory."""
+"""X, Y and covariates of the same tumours from what was read, in memory, and warnings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -9,7 +10,8 @@ import pandas as pd
 from rinn.data.align import MIN_SAMPLES
 from rinn.data.log import LogEntry, ReadLog
 from rinn.data.text import check_names
-from rinn.errors import InputError
+from rinn.data.warnings import warn_of_size
+from rinn.errors import InputError, quote_some
 from rinn.genomics.prepare.alterations import find_alterations
 from rinn.genomics.prepare.clinical import make_covariates
 from rinn.genomics.prepare.expression import find_usable, make_outputs, score_expression
@@ -17,13 +19,18 @@ from rinn.genomics.prepare.select import select_columns
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 from rinn.genomics.prepare.tumours import Tumours, choose_columns, find_reference, match_tumours
-from rinn.genomics.prepare.warnings import list_warnings
 from rinn.genomics.readers.matrices import GeneTable
+
+# Genes on the Y chromosome, and those that silence an X: their expression depends on sex.
+SEX_LINKED = frozenset(
+    {"DDX3Y", "EIF1AY", "KDM5D", "NLGN4Y", "RPS4Y1", "RPS4Y2", "TMSB4Y", "TSIX", "TXLNGY", "USP9Y"}
+    | {"UTY", "XIST", "ZFY", "JARID1D", "CYORF15A", "CYORF15B", "SMCY"}
+)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """X, Y and covariates of the same tumours, and how they came about.
+    """X, Y and covariates of the same tumours, and how they were made.
 
     `inputs` and `outputs` have a row for every gene that was looked at: counts, `kept`, and `why`
     where it is not. `tissues` is the tissue of each tumour.
@@ -39,21 +46,8 @@ class Prepared:
     warnings: tuple[str, ...]
 
 
-def prepare_tables(readings: Readings, settings: PrepareSettings | None = None) -> Prepared:
-    """Make X, Y and covariates.
-
-    Example:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> names = [f"s{number}" for number in range(60)]
-        >>> x = pd.DataFrame({"TP53": rng.integers(0, 2, 60)}, index=names)
-        >>> y = pd.DataFrame({"MYC": rng.normal(size=60)}, index=names)
-        >>> about = ReadLog("a table", "table")
-        >>> readings = Readings(GeneTable(y, about, "expression"), GeneTable(x, about, "mutation"))
-        >>> prepare_tables(readings).x.shape
-        (60, 1)
-    """
-    settings = settings or PrepareSettings()
+def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
+    """Make X, Y and covariates."""
     _check_scale(readings.expression, settings)
     annotation = choose_columns(readings.annotation, settings)
     tumours, matching = match_tumours(readings, annotation, settings)
@@ -116,22 +110,93 @@ def _check_size(tumours: Tumours, entries: tuple[LogEntry, ...]) -> None:
     if len(tumours.expression) < MIN_SAMPLES:
         raise InputError(
             f"there must be at least {MIN_SAMPLES} tumours to learn from, but "
-            f"{len(tumours.expression)} are left; {_say_losses(entries)}"
+            f"{len(tumours.expression)} are left; {_describe_losses(entries)}"
         )
 
 
-def _say_losses(entries: tuple[LogEntry, ...]) -> str:
+def _describe_losses(entries: tuple[LogEntry, ...]) -> str:
     lost = [entry for entry in entries if entry.action == "dropped" and entry.what == "samples"]
     if not lost:
         return "add tumours"
-    most = max(lost, key=lambda entry: entry.count)
-    advice = "mend that, or add tumours"
-    if "no list of sequenced" in most.reason:
+    largest = max(lost, key=lambda entry: entry.count)
+    advice = "correct that, or add tumours"
+    if "no list of sequenced" in largest.reason:
         advice = "name the list with --sequenced, or pass --unsequenced copy-number"
-    return f"most are lost here: {most.count:,} samples {most.reason}; {advice}"
+    return f"most are lost here: {largest.count:,} samples {largest.reason}; {advice}"
 
 
 def _mark_kept(genes: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     kept = genes["gene"].isin(names)
     why = genes["why"].where(kept | (genes["why"] != ""), "not selected")
     return genes.assign(kept=kept, why=why)[[*genes.columns.drop("why"), "kept", "why"]]
+
+
+def list_warnings(
+    x: pd.DataFrame,
+    y: pd.DataFrame,
+    tissues: pd.Series,
+    logs: Sequence[ReadLog],
+    readings: Readings,
+    settings: PrepareSettings,
+) -> tuple[str, ...]:
+    """What the user must know before believing a graph of these tables."""
+    warnings = [warn_of_size(*x.shape)]
+    if settings.tissue_column is None:
+        warnings.append(
+            "No tissue was given: if the tumours are of several tissues, most of the graph will "
+            "be tissue; pass --tissue-column."
+        )
+    if readings.mutations is None:
+        warnings.append("There are no mutations: X is copy number alone.")
+    elif readings.mutations.sequenced is None and settings.unsequenced == "drop":
+        warnings.append(
+            "No list of sequenced samples: tumours without any mutation in the file are left out, "
+            "which makes alterations look more frequent than they are; pass --sequenced."
+        )
+    if readings.copy_number is None:
+        warnings.append(
+            "There is no copy number: amplified and deleted genes are not in X, and what the copy "
+            "number of a gene does to its own expression stays in Y."
+        )
+    if any(step == "tci" for step, _ in settings.steps):
+        warnings.append(
+            "TCI chose the columns by looking at X and Y together, including samples "
+            "that a fit holds back: test errors and --null of rinn fit are then too optimistic."
+        )
+    warnings += [_warn_of_reference(tissues, logs), _warn_of_copies(x), _warn_of_sex(y, settings)]
+    if settings.unsequenced == "copy-number":
+        warnings.append("Tumours that were not sequenced count as without mutation.")
+    return tuple(text for text in warnings if text is not None)
+
+
+def _warn_of_reference(tissues: pd.Series, logs: Sequence[ReadLog]) -> str | None:
+    entries = [entry for each in logs for entry in each.entries]
+    replaced = [entry for entry in entries if entry.what == "tissues" and entry.action == "noted"]
+    if not replaced:
+        return None
+    return (
+        f"In {replaced[0].count} of {tissues.nunique()} tissues the reference has too few "
+        f"samples for some or all genes, and the tumours themselves were used: a change that most "
+        f"of them share is not seen there."
+    )
+
+
+def _warn_of_copies(x: pd.DataFrame) -> str | None:
+    copies = x.T.duplicated(keep=False)
+    names = [str(name) for name in x.columns[copies]]
+    if not names:
+        return None
+    return (
+        f"{len(names)} inputs have the same tumours as another ({quote_some(names)}), as genes of "
+        f"one amplified region do: no data can say which of them acts."
+    )
+
+
+def _warn_of_sex(y: pd.DataFrame, settings: PrepareSettings) -> str | None:
+    names = sorted(str(name) for name in y.columns if str(name) in SEX_LINKED)
+    if not names or {"sex", "gender"} & {name.lower() for name in settings.covariates}:
+        return None
+    return (
+        f"{len(names)} outputs depend on sex ({quote_some(names)}): give sex with "
+        f"--covariates, or leave them out with --exclude {','.join(names)}."
+    )

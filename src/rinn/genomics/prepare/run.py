@@ -1,30 +1,31 @@
-"""A preparation from start to end: files in, a folder out that `rinn fit` takes."""
+"""A preparation from start to end: files in, a folder for `rinn fit` out."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rinn.errors import InputError
-from rinn.files import BLOCK, check_file
+from rinn.files import check_file, replace_file
 from rinn.genomics.prepare.prepare import Prepared, prepare_tables
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.prepare.sources import read_sources
-from rinn.genomics.prepare.write import PREPARATION, write_prepared
+from rinn.genomics.prepare.summary import write_summary
 from rinn.genomics.readers.cbioportal_study import list_profiles
-from rinn.runs.folder import FORMAT, find_output, find_versions
+from rinn.runs.folder import FORMAT, FolderKind, find_output, find_versions, open_output
 
+PREPARATION = FolderKind("preparation", "prepare.json", ("format", "settings", "sources"))
+DIGITS = "%.6g"
 PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
-# What a study folder says of its tables beside the tables themselves.
+# Files of a study folder besides its tables.
 STUDY_FILES = ("meta_*.txt", "case_lists/*.txt", "data_clinical*", "*gene_panel*")
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """A finished folder, and what its manifest says; `prepared` is None where it was there."""
+    """A finished folder and its manifest; `prepared` is None if the folder was complete before."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -53,52 +54,76 @@ def prepare(sources: Sources, out: Path, settings: PrepareSettings | None = None
     if stored and stored.get("status") == "complete":
         return Preparation(out, stored)
     prepared = prepare_tables(read_sources(sources, settings), settings)
-    return Preparation(out, write_prepared(out, prepared, settings, manifest), prepared)
+    return Preparation(out, _write(out, prepared, settings, manifest), prepared)
 
 
 def _describe(sources: Sources, settings: PrepareSettings) -> dict[str, Any]:
-    """The manifest: what is prepared of what. It has no times: the same in, the same out."""
-    given = {
-        field.name: getattr(sources, field.name)
-        for field in dataclasses.fields(sources)
-        if getattr(sources, field.name) is not None
-    }
+    """The manifest. It has no times, so that the same files give the same manifest."""
+    given = {name: value for name, value in vars(sources).items() if value is not None}
     paths = {name: value for name, value in given.items() if isinstance(value, Path)}
-    files = {name: _fingerprint(name, path, sources) for name, path in paths.items()}
-    words = {name: value for name, value in given.items() if name not in paths}
+    options = {name: value for name, value in given.items() if name not in paths}
     return {
         "format": FORMAT,
         "status": "running",
-        "settings": words | settings.to_json(),
-        "sources": files,
+        "settings": options | settings.to_json(),
+        "sources": {name: _fingerprint(name, path) for name, path in paths.items()},
         "versions": find_versions(PACKAGES),
     }
 
 
-def _fingerprint(name: str, path: Path, sources: Sources) -> dict[str, str]:
-    """The name of a file and the SHA-256 of what is in it; of a study, of the files that count."""
+def _fingerprint(name: str, path: Path) -> dict[str, str]:
+    """The name and the SHA-256 of a file, or of the files of a study."""
     if path.is_dir() and name == "study":
         wanted = {each for pattern in STUDY_FILES for each in path.glob(pattern)}
         wanted |= {profile.path for profile in list_profiles(path)}
         digest = hashlib.sha256()
         for file in sorted(each for each in wanted if each.is_file()):
-            digest.update(f"{file.relative_to(path)}\0{_sum_up(file, name)}\n".encode())
+            digest.update(f"{file.relative_to(path)}\0{_hash(file, name)}\n".encode())
         return {"name": path.name, "sha256": digest.hexdigest()}
-    return {"name": path.name, "sha256": _sum_up(path, name)}
+    return {"name": path.name, "sha256": _hash(path, name)}
 
 
-def _sum_up(path: Path, name: str) -> str:
-    digest = hashlib.sha256()
+def _hash(path: Path, name: str) -> str:
     try:
         if path.exists():
             check_file(path, f"--{name.replace('_', '-')} ({path})")
         with path.open("rb") as file:
-            while block := file.read(BLOCK):
-                digest.update(block)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(
             f"--{name.replace('_', '-')} ({path}) must be an existing "
             f"{'folder' if name == 'study' else 'file'} that you may read, but opening it failed "
             f"({error.strerror}); check the spelling and the folder"
         ) from None
-    return digest.hexdigest()
+
+
+def _write(
+    folder: Path, prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]
+) -> dict[str, Any]:
+    """Write tables, logs, the page and, last, the manifest that says they are complete."""
+    complete = manifest | {"status": "complete", "summary": _summarise(prepared)}
+    tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
+    with open_output(folder, manifest, PREPARATION) as output:
+        for name, table in tables.items():
+            if table is not None:
+                table = table.rename_axis("sample").reset_index(allow_duplicates=True)
+                output.write_table(name, table, DIGITS)
+        output.write_table("inputs.csv", prepared.inputs, DIGITS)
+        output.write_table("outputs.csv", prepared.outputs, DIGITS)
+        output.write_json("log.json", {"logs": [log.as_dict() for log in prepared.logs]})
+        page = write_summary(prepared, settings, complete)
+        replace_file(folder / "summary.html", page.encode("utf-8", "replace"))
+        output.write_manifest(complete)
+    return complete
+
+
+def _summarise(prepared: Prepared) -> dict[str, Any]:
+    covariates = prepared.covariates
+    return {
+        "tumours": len(prepared.x),
+        "inputs": prepared.x.shape[1],
+        "outputs": prepared.y.shape[1],
+        "covariates": [] if covariates is None else [str(name) for name in covariates.columns],
+        "tissues": {str(k): int(v) for k, v in prepared.tissues.value_counts().items()},
+        "warnings": list(prepared.warnings),
+    }

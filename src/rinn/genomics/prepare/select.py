@@ -30,7 +30,7 @@ def select_columns(
         if step == "variance":
             outputs, cut = _cut(outputs, number, "outputs", "with less spread")
         else:
-            (inputs, outputs), cut = _ask_tci(x, y, inputs, outputs, tissues, settings)
+            (inputs, outputs), cut = _select_by_tci(x, y, inputs, outputs, tissues, settings)
         entries += cut
     auto = settings.select == "auto"
     max_inputs = settings.max_inputs
@@ -43,16 +43,16 @@ def select_columns(
 
 
 def _cut(
-    names: list[str], most: int | None, what: str, why: str
+    names: list[str], maximum: int | None, what: str, why: str
 ) -> tuple[list[str], list[LogEntry]]:
-    """Keep the first so many."""
-    if most is None or len(names) <= most:
+    """Keep the first ones, at most `maximum`."""
+    if maximum is None or len(names) <= maximum:
         return names, []
-    reason = f"{why} than the {most:,} that are kept"
-    return names[:most], [LogEntry("dropped", what, len(names) - most, reason)]
+    reason = f"{why} than the {maximum:,} that are kept"
+    return names[:maximum], [LogEntry("dropped", what, len(names) - maximum, reason)]
 
 
-def _ask_tci(
+def _select_by_tci(
     x: Alterations,
     y: Outputs,
     inputs: list[str],
@@ -68,9 +68,9 @@ def _ask_tci(
         seed=settings.seed,
     )
     labels = tissues if len(set(tissues)) > 1 else None
-    found = find_drivers(as_events(x.table[inputs], y.calls[outputs], labels), rules)
-    drivers = [inputs[place] for place in found.features.sgas]
-    targets = [outputs[place] for place in found.features.degs]
+    result = find_drivers(as_events(x.table[inputs], y.calls[outputs], labels), rules)
+    drivers = [inputs[number] for number in result.features.sgas]
+    targets = [outputs[number] for number in result.features.degs]
     if not drivers or not targets:
         raise InputError(
             f"--select must leave inputs and outputs, but TCI calls {len(drivers)} drivers with "
@@ -79,7 +79,7 @@ def _ask_tci(
             f"variance:{AUTO_OUTPUTS}"
         )
     entries = [
-        LogEntry("dropped", "inputs", len(inputs) - len(drivers), "TCI calls them no driver"),
-        LogEntry("dropped", "outputs", len(outputs) - len(targets), "TCI calls them no target"),
+        LogEntry("dropped", "inputs", len(inputs) - len(drivers), "not called as drivers by TCI"),
+        LogEntry("dropped", "outputs", len(outputs) - len(targets), "not called as targets by TCI"),
     ]
     return (drivers, targets), [entry for entry in entries if entry.count]

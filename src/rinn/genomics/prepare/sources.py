@@ -1,4 +1,4 @@
-"""Read the files of a preparation, whatever their format, and say what is missing."""
+"""The files of a preparation, read in any of their formats."""
 
 from __future__ import annotations
 
@@ -39,10 +39,7 @@ SUFFIXES = {".gct": "gct", ".h5ad": "h5ad", ".csv": "table", ".parquet": "table"
 
 @dataclass(frozen=True)
 class Readings:
-    """What the files hold: samples by genes, and text by sample.
-
-    `expression` has tumours only; `normals` is None where there are none.
-    """
+    """Tables of samples by genes, and text by sample; `expression` has tumours only."""
 
     expression: GeneTable
     mutations: GeneTable | None = None
@@ -62,8 +59,8 @@ def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     mutations = _read_mutations(sources, settings)
     copy_number = _read_copy_number(sources, mutations)
     altered = [each.table.index for each in (mutations, copy_number) if each is not None]
-    known = [str(name) for index in altered for name in index]
-    whole = _read_expression(sources, settings, known)
+    samples = [str(name) for index in altered for name in index]
+    whole = _read_expression(sources, settings, samples)
     tumours, inside = split_normals(whole)
     if tumours.empty:
         raise InputError(
@@ -112,21 +109,21 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
         return reading
     listed = set(load_samples(sources.sequenced, "--sequenced"))
     patients = {parse_barcode(name).patient for name in listed}
-    known = [
-        name in listed or (parse_barcode(name).is_patient and name in patients)
-        for name in map(str, values.index)
-    ]
-    left = [str(name) for name, flag in zip(values.index, known, strict=True) if not flag]
-    if not any(known):
+    known = np.array(
+        [
+            name in listed or (parse_barcode(name).is_patient and name in patients)
+            for name in map(str, values.index)
+        ]
+    )
+    left = tuple(map(str, values.index[~known]))
+    if not known.any():
         raise InputError(
             f"--sequenced ({sources.sequenced}) must name samples of {path}, but names none of "
-            f"them; write the sample ids alike"
+            f"them; write the sample ids the same way"
         )
     if not left:
         return reading
-    entry = LogEntry(
-        "dropped", "samples", len(left), "the list of sequenced samples has them not", tuple(left)
-    )
+    entry = LogEntry("dropped", "samples", len(left), "not in the list of sequenced samples", left)
     log = replace(reading.log, entries=(*reading.log.entries, entry))
     kept = values.loc[known]
     return replace(reading, table=kept, log=log, sequenced=tuple(map(str, kept.index)))
@@ -135,15 +132,15 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
 def _read_copy_number(sources: Sources, mutations: GeneTable | None) -> GeneTable | None:
     path = sources.copy_number
     if path is not None:
-        found = find_format(path, sources.copy_number_format)
-        if found == "gistic":
+        form = find_format(path, sources.copy_number_format)
+        if form == "gistic":
             reading = load_gistic(path, dtype="float32")
         else:
             how: dict[str, Any] = {"kind": "copy number", "dtype": "float32"}
-            known = () if mutations is None else mutations.table.index
-            if found == "table":
-                how["genes_in_rows"] = has_samples_in_columns(path, known)
-            reading = (load_table if found == "table" else load_xena)(path, **how)
+            samples = () if mutations is None else mutations.table.index
+            if form == "table":
+                how["genes_in_rows"] = has_samples_in_columns(path, samples)
+            reading = (load_table if form == "table" else load_xena)(path, **how)
     elif sources.study is None or not any(
         each.name == "copy_number" for each in list_profiles(sources.study)
     ):
@@ -157,12 +154,12 @@ def _read_copy_number(sources: Sources, mutations: GeneTable | None) -> GeneTabl
 def _check_levels(reading: GeneTable) -> None:
     """Refuse log2 ratios; -1.5 is a level in some studies."""
     values = reading.table.to_numpy()
-    known = ~np.isnan(values)
+    observed = ~np.isnan(values)
     is_level = np.isin(values, (-2, -1.5, -1, 0, 1, 2))
-    if (known & ~is_level).any():
+    if (observed & ~is_level).any():
         raise InputError(
             f"copy number ({reading.log.source}) must hold levels from -2 to 2, but holds "
-            f"{values[known & ~is_level][0]:g}; name the thresholded table, such as "
+            f"{values[observed & ~is_level][0]:g}; name the thresholded table, such as "
             f"all_thresholded.by_genes.txt"
         )
 
@@ -179,11 +176,11 @@ def _read_expression(
     if profile is None:
         profile = "z_scores" if settings.reference == "none" else "expression"
         if profile not in words:
-            raise InputError(_say_missing(sources.study, words, profile))
+            raise InputError(_describe_missing(sources.study, words, profile))
     return load_cbioportal(sources.study, profile, log=LOGS[settings.log])
 
 
-def _say_missing(study: Path, words: set[str], wanted: str) -> str:
+def _describe_missing(study: Path, words: set[str], wanted: str) -> str:
     has = "has only z-scores" if "z_scores" in words else "has none"
     advice = "pass --reference none" if "z_scores" in words else "name a file with --expression"
     if wanted == "z_scores":
@@ -194,18 +191,18 @@ def _say_missing(study: Path, words: set[str], wanted: str) -> str:
 
 
 def _load_expression(
-    path: Path, sources: Sources, settings: PrepareSettings, known: Sequence[str] = ()
+    path: Path, sources: Sources, settings: PrepareSettings, samples: Sequence[str] = ()
 ) -> GeneTable:
-    found = find_format(path, sources.expression_format)
-    if found not in EXPRESSION:
+    form = find_format(path, sources.expression_format)
+    if form not in EXPRESSION:
         raise InputError(
             f"--expression ({path}) must be expression, but its columns are those of GISTIC's copy "
-            f"number; name it with --copy-number, or say --expression-format"
+            f"number; name it with --copy-number, or pass --expression-format"
         )
     how: dict[str, Any] = {"kind": "expression", "log": LOGS[settings.log]}
-    if found == "table":
-        how["genes_in_rows"] = has_samples_in_columns(path, known)
-    return EXPRESSION[found](path, **how)
+    if form == "table":
+        how["genes_in_rows"] = has_samples_in_columns(path, samples)
+    return EXPRESSION[form](path, **how)
 
 
 def _read_normals(
@@ -219,14 +216,14 @@ def _read_normals(
         raise InputError(
             f"--normals ({sources.normals}) must have the scale of the tumours, but has "
             f"{reading.scale!r} and the tumours {whole.scale!r}; pass --log yes or --log no, or "
-            f"export both alike"
+            f"export both the same way"
         )
     more = reading.table.drop(index=inside.index, errors="ignore")
     shared = inside.columns.isin(more.columns)
     if not shared.any():
         raise InputError(
             f"--normals ({sources.normals}) must have genes of the tumours' table, but shares none "
-            f"with it; write the gene names alike"
+            f"with it; write the gene names the same way"
         )
     return pd.concat([inside, more.reindex(columns=inside.columns)]), reading
 

@@ -1,4 +1,4 @@
-"""A page on prepared tables: what came in, what was dropped and why, what is left."""
+"""A page about prepared tables: what was read, what was dropped and why, what is left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VERBS = {
     "merged": "merged",
     "renamed": "renamed",
     "repaired": "changed",
-    "noted": "to know",
+    "noted": "note",
 }
 REFERENCES = {
     "tissue": "the median of all tumours of the same tissue, in units of their MAD",
@@ -45,25 +45,25 @@ def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[
         f"{count(prepared.y.shape[1], 'output')}"
     )
     sections = {
-        "What came in": _say_sources(prepared),
-        "What was dropped, and why": _say_changes(prepared),
-        "Inputs": _say_inputs(prepared),
-        "Outputs": _say_outputs(prepared, settings),
-        "Tissues and covariates": _say_tissues(prepared),
-        "How it was made": _say_origin(manifest),
+        "What was read": _list_sources(prepared),
+        "What was dropped, and why": _list_changes(prepared),
+        "Inputs": _show_inputs(prepared),
+        "Outputs": _show_outputs(prepared, settings),
+        "Tissues and covariates": _list_tissues(prepared),
+        "How it was made": _show_origin(manifest),
     }
     parts = [render_section(heading, content) for heading, content in sections.items()]
     version = manifest["versions"]["rinn"]
     return render_document(
         f"Prepared: {title}",
         render_header("rinn prepare", title, {heading: heading for heading in sections}),
-        element("main", _say_first(prepared, settings), *parts),
+        element("main", _show_result(prepared, settings), *parts),
         element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
         styles=REPORT_STYLES,
     )
 
 
-def _say_first(prepared: Prepared, settings: PrepareSettings) -> Markup:
+def _show_result(prepared: Prepared, settings: PrepareSettings) -> Markup:
     """The result, the warnings and the next command."""
     x, y = prepared.x, prepared.y
     altered = x.to_numpy().sum(axis=1)
@@ -83,12 +83,12 @@ def _say_first(prepared: Prepared, settings: PrepareSettings) -> Markup:
     lead = element("div", paragraph(first), paragraph(second), class_="lead")
     covariates = "" if prepared.covariates is None else " --covariates covariates.csv"
     command = f"rinn fit x.csv y.csv{covariates} --null 5 --out run"
-    warned = [paragraph(word, class_="careful") for word in prepared.warnings]
-    go_on = paragraph("Next, in this folder: ", element("code", command))
-    return element("section", lead, *warned, go_on, aria_label="The result")
+    warned = [paragraph(text, class_="careful") for text in prepared.warnings]
+    following = paragraph("Next, in this folder: ", element("code", command))
+    return element("section", lead, *warned, following, aria_label="The result")
 
 
-def _say_sources(prepared: Prepared) -> Markup:
+def _list_sources(prepared: Prepared) -> Markup:
     """One row for each file: what was read of it."""
     rows = []
     for log in prepared.logs:
@@ -110,7 +110,7 @@ def _list_counts(counts: Any) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in counts.items())
 
 
-def _say_changes(prepared: Prepared) -> Markup:
+def _list_changes(prepared: Prepared) -> Markup:
     """Everything that was done to the tables, in its order."""
     rows = [
         _write_change(log, entry)
@@ -135,7 +135,7 @@ def _write_change(log: ReadLog, entry: LogEntry) -> tuple[str, ...]:
     return where, VERBS[entry.action], f"{entry.count:,} {entry.what}", entry.reason, names
 
 
-def _say_inputs(prepared: Prepared) -> Markup:
+def _show_inputs(prepared: Prepared) -> Markup:
     kept = prepared.inputs[prepared.inputs["kept"]]
     looked = int((prepared.inputs["carriers"] > 0).sum())
     words = (
@@ -154,11 +154,11 @@ def _say_inputs(prepared: Prepared) -> Markup:
         )
         for row in first.to_dict("records")
     ]  # fmt: skip
-    more = _say_more(len(kept), "inputs.csv")
+    more = _note_more(len(kept), "inputs.csv")
     return join([paragraph(words), chart, table(headers, rows, "Inputs"), more])
 
 
-def _say_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
+def _show_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
     kept = prepared.outputs[prepared.outputs["kept"]]
     words = (
         f"Of {count(len(prepared.outputs), 'gene')} with expression, {len(kept):,} are kept. The "
@@ -177,17 +177,17 @@ def _say_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
         )
         for row in first.to_dict("records")
     ]  # fmt: skip
-    more = _say_more(len(kept), "outputs.csv")
+    more = _note_more(len(kept), "outputs.csv")
     return join([paragraph(words), chart, table(headers, rows, "Outputs"), more])
 
 
-def _say_more(number: int, name: str) -> Markup | None:
+def _note_more(number: int, name: str) -> Markup | None:
     if number <= MAX_GENES:
         return None
     return paragraph(f"and {number - MAX_GENES:,} more in {name}", class_="note")
 
 
-def _say_tissues(prepared: Prepared) -> Markup:
+def _list_tissues(prepared: Prepared) -> Markup:
     counts = (
         prepared.tissues.value_counts().sort_index().sort_values(ascending=False, kind="stable")
     )
@@ -198,11 +198,11 @@ def _say_tissues(prepared: Prepared) -> Markup:
     tissues = table(("tissue", "tumours", ""), rows, "Tissues")
     if prepared.covariates is None:
         return join([tissues, paragraph("There are no covariates.", class_="note")])
-    known = [(str(name), _say_values(values)) for name, values in prepared.covariates.items()]
+    known = [(str(name), _describe_values(values)) for name, values in prepared.covariates.items()]
     return join([tissues, table(("covariate", "values"), known, "Covariates")])
 
 
-def _say_values(values: pd.Series) -> str:
+def _describe_values(values: pd.Series) -> str:
     if pd.api.types.is_numeric_dtype(values):
         return f"numbers from {values.min():g} to {values.max():g}, median {values.median():g}"
     counts = values.value_counts().sort_index().sort_values(ascending=False, kind="stable")
@@ -210,9 +210,10 @@ def _say_values(values: pd.Series) -> str:
     return shown + (f" and {len(counts) - 12} more" if len(counts) > 12 else "")
 
 
-def _say_origin(manifest: dict[str, Any]) -> Markup:
+def _show_origin(manifest: dict[str, Any]) -> Markup:
     settings = [
-        (name, element("code", _say_setting(value))) for name, value in manifest["settings"].items()
+        (name, element("code", _format_setting(value)))
+        for name, value in manifest["settings"].items()
     ]
     files = [
         (name, about["name"], element("code", about["sha256"]))
@@ -232,7 +233,7 @@ def _say_origin(manifest: dict[str, Any]) -> Markup:
     )
 
 
-def _say_setting(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if value is None:
         return "not given"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

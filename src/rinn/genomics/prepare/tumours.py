@@ -1,4 +1,4 @@
-"""The same tumours in all tables, with their tissue and what they are compared with."""
+"""The same tumours in all tables, with their tissue and their reference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMPARED = "tumours are compared with them"
 
 @dataclass(frozen=True)
 class Tumours:
-    """Tables with the same rows; `tissues` has one word for each."""
+    """Tables with the same rows; `tissues` has one label for each."""
 
     mutations: pd.DataFrame | None
     levels: pd.DataFrame | None
@@ -33,7 +33,7 @@ class Tumours:
     tissues: pd.Series
 
     def take(self, rows: pd.Series) -> Tumours:
-        """Keep some of the rows."""
+        """Keep these rows."""
         frames = (self.mutations, self.levels, self.expression, self.annotation)
         mutations, levels, expression, annotation = (
             None if frame is None else frame.loc[rows] for frame in frames
@@ -91,10 +91,10 @@ def match_tumours(
         frames["mutations"], more = _add_mutations(frames["expression"], readings.mutations)
         entries += more
     expression = frames["expression"]
-    told = pd.Series(True, index=expression.index)
+    annotated = pd.Series(True, index=expression.index)
     tissues = pd.Series(ONE_TISSUE, index=expression.index, name=TISSUE)
     if annotation is not None:
-        annotation, told, more = _annotate(
+        annotation, annotated, more = _annotate(
             expression.index, annotation, needs_tissue=settings.tissue_column is not None
         )
         entries += more
@@ -103,7 +103,7 @@ def match_tumours(
         frames.get("mutations"), frames.get("copy number"), expression, annotation, tissues
     )
     log = replace(matched.log, entries=tuple(entries))
-    return (tumours if told.all() else tumours.take(told)), log
+    return (tumours if annotated.all() else tumours.take(annotated)), log
 
 
 def _annotate(
@@ -120,33 +120,33 @@ def _annotate(
         name if name in known else of_patient.get(parse_barcode(name).patient)
         for name in map(str, index)
     ]
-    found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
+    rows_found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
     there = pd.Series([row is not None for row in rows], index=index)
     lost = [str(name) for name in index[~there]]
     entries = log_names("dropped", "samples", "not in the clinical table", lost)
     if needs_tissue:
-        untold = there & (found[TISSUE] == "")
-        names = [str(name) for name in index[untold]]
-        entries += log_names("dropped", "samples", "no tissue is known of them", names)
-        there &= ~untold
-    return found, there, entries
+        without = there & (rows_found[TISSUE] == "")
+        names = [str(name) for name in index[without]]
+        entries += log_names("dropped", "samples", "without a tissue", names)
+        there &= ~without
+    return rows_found, there, entries
 
 
 def _add_mutations(
     expression: pd.DataFrame, mutations: GeneTable
 ) -> tuple[pd.DataFrame, list[LogEntry]]:
-    """Put mutations beside tumours; those that were not sequenced have none that are known."""
+    """Add mutations to tumours; those that were not sequenced have none."""
     known = match_tables({"tumours": expression, "mutations": mutations}).tables["mutations"]
     owners = {parse_barcode(str(name)).patient: name for name in known.index}
     rows = [
         name if name in known.index else owners.get(parse_barcode(str(name)).patient)
         for name in expression.index
     ]
-    places = known.index.get_indexer(pd.Index(rows))
-    values = known.to_numpy()[places]
-    values[places < 0] = 0
-    left = [str(name) for name, place in zip(expression.index, places, strict=True) if place < 0]
-    reason = "not sequenced: known by their copy number alone, without any mutation"
+    indices = known.index.get_indexer(pd.Index(rows))
+    values = known.to_numpy()[indices]
+    values[indices < 0] = 0
+    left = [str(name) for name in expression.index[indices < 0]]
+    reason = "not sequenced: copy number alone, without any mutation"
     frame = pd.DataFrame(values, index=expression.index, columns=known.columns)
     return frame, log_names("noted", "samples", reason, left)
 
@@ -157,7 +157,7 @@ def find_reference(
     tumours: Tumours,
     settings: PrepareSettings,
 ) -> tuple[Reference, list[LogEntry]]:
-    """The normals with their tissues; those whose tissue is not known are dropped."""
+    """The normals with their tissues; those without a tissue are dropped."""
     if settings.reference != "normals":
         return Reference(levels=tumours.levels), []
     normals = readings.normals
@@ -173,7 +173,7 @@ def find_reference(
     labels = _find_labels(normals, annotation[TISSUE])
     known = [label != "" for label in labels]
     lost = [str(name) for name, flag in zip(normals.index, known, strict=True) if not flag]
-    entries = log_names("dropped", "normals", "no tissue is known of them", lost)
+    entries = log_names("dropped", "normals", "without a tissue", lost)
     kept = [label for label in labels if label]
     entries += [LogEntry("noted", "normals", len(kept), COMPARED)]
     return Reference(normals.loc[known], kept, tumours.levels), entries
