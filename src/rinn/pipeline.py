@@ -34,7 +34,7 @@ from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_skip_reason
 from rinn.structure.heldout import make_support_test
 from rinn.structure.output_causes import find_output_causes
-from rinn.structure.output_edges import draw_output_edges
+from rinn.structure.output_edges import add_output_edges
 from rinn.structure.prior.influence import Influence, learn_with_prior
 from rinn.structure.prior.resolve import Resolved, resolve
 from rinn.structure.prior.sources import PriorKnowledge
@@ -267,7 +267,7 @@ def _read_graph(fit: Fit, plan: Plan) -> Fit:
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
     if settings.output_edges:
-        latent = draw_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
+        latent = add_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
     networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
         latent, influence = _withhold(latent), None

@@ -9,7 +9,7 @@ from rinn.data.records import Data
 from rinn.simulate.datasets import make_dataset
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
-from rinn.structure.output_edges import draw_output_edges
+from rinn.structure.output_edges import add_output_edges
 from rinn.structure.records import GraphSettings, LatentGraph
 
 INPUTS = ("a", "b", "c", "d")
@@ -36,7 +36,7 @@ def make_effects(seed=0, *, noise=0.0, rows=2000, missing=0.0, more=None):
 
 def learn(effects, settings=FEW, inputs=INPUTS, outputs=OUTPUTS):
     found = learn_graph(effects, inputs, outputs, settings=settings)
-    return found, draw_output_edges(found, effects.sample, inputs, outputs, settings=settings)
+    return found, add_output_edges(found, effects.sample, inputs, outputs, settings=settings)
 
 
 def list_output_edges(graph):
@@ -62,7 +62,7 @@ def test_the_graph_that_is_given_stays_as_it_is():
     effects = make_effects()
     before = learn_graph(effects, INPUTS, OUTPUTS, settings=FEW)
     edges = set(before.graph.edges), set(before.candidates.edges)
-    draw_output_edges(before, effects.sample, INPUTS, OUTPUTS, settings=FEW)
+    add_output_edges(before, effects.sample, INPUTS, OUTPUTS, settings=FEW)
     assert edges == (set(before.graph.edges), set(before.candidates.edges))
 
 
@@ -128,7 +128,7 @@ def test_few_samples_and_a_graph_without_edges_draw_none():
     nx.set_node_attributes(graph, dict.fromkeys(OUTPUTS, "output"), "role")
     empty = nx.create_empty_copy(graph)
     for latent in (LatentGraph(graph, graph), LatentGraph(empty, empty)):
-        assert draw_output_edges(latent, few.sample, INPUTS, OUTPUTS) is latent
+        assert add_output_edges(latent, few.sample, INPUTS, OUTPUTS) is latent
 
 
 @pytest.mark.parametrize("mechanism", ["or", "gaussian"])

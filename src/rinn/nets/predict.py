@@ -83,7 +83,7 @@ def move_inputs(
     low: Float[np.ndarray, "*move"],
     high: Float[np.ndarray, "*move"],
 ) -> Float[np.ndarray, "move output sample"]:
-    """What the mean network gives with an input at `high` less with it at `low`, move by move."""
+    """The mean network's output with an input at `high` less that at `low`, for each move."""
     low, high = (np.broadcast_to(end, which.shape).astype(np.float32) for end in (low, high))
     total: np.ndarray | float = 0.0
     with on_cpu():
@@ -166,7 +166,7 @@ def find_test_losses(
 def _predict_test(
     net: TrainedNet, problem: Problem, x: Float[np.ndarray, "input sample"]
 ) -> Float[np.ndarray, "output sample"]:
-    """Outputs for the test samples in the networks' units, with what covariates say of them."""
+    """Outputs for the test samples in the networks' units, with the offset of covariates."""
     raw = predict_net(net, x).astype(np.float64)
     return add_offset(problem, net.trial.split, problem.test, raw)
 
@@ -192,7 +192,7 @@ def _auroc(
 
 
 def on_cpu() -> AbstractContextManager[object]:
-    """Small work, exact float32: not worth a device with faster, coarser products."""
+    """A context for small work in exact float32, which a GPU would round."""
     try:
         return jax.default_device(jax.local_devices(backend="cpu")[0])
     except RuntimeError:  # JAX was told to have no CPU

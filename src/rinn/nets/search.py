@@ -92,7 +92,7 @@ def run_search(
             queue.stop.set()
     for future in futures:
         future.result()
-    number = {trial.number: place for place, trial in enumerate(trials)}
+    number = {trial.number: index for index, trial in enumerate(trials)}
     return sorted(queue.nets, key=lambda net: number[net.trial.number])
 
 
@@ -173,7 +173,7 @@ class _WorkQueue:
 def _spent(
     group: CompileGroup, running: Iterable[int], new: Sequence[TrainedNet], before: int, after: int
 ) -> int:
-    """How many of the epochs that were left this segment used up or saved."""
+    """How many of the remaining epochs this segment used or, by early stopping, saved."""
     stopped = {net.trial.number for net in new}
     trials = [group.trials[index] for index in running]
     return sum(

@@ -1,7 +1,7 @@
-"""Many networks at once: the compiled program that trains a batch of them for some epochs.
+"""The compiled program that trains a batch of networks for a segment of epochs.
 
 The network is written for one; `vmap` adds the net axis, a second `vmap` the split axis, and
-`scan` the steps. Nothing here knows of files, searches or trials.
+`scan` the steps.
 """
 
 from __future__ import annotations

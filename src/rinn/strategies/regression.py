@@ -34,7 +34,7 @@ MIN_COVERED = 2  # outputs that a latent reaches through a child and through no 
 
 @dataclass(frozen=True)
 class Group:
-    """Inputs that do the same: their signs, and the effects that they have together."""
+    """Inputs with the same effects: their signs, and the effects that they have together."""
 
     inputs: tuple[int, ...]
     signs: tuple[float, ...]
@@ -113,7 +113,7 @@ def _find_significant(z: Float[np.ndarray, "row output"]) -> Bool[np.ndarray, "r
 def _pool(
     z: Float[np.ndarray, "input output"],
 ) -> tuple[Float[np.ndarray, " input"], Float[np.ndarray, " output"]]:
-    """Turn inputs so that their effects agree best, and add these up to a normal of variance 1."""
+    """Choose the signs of inputs by which their effects agree best, and pool them (Stouffer)."""
     leading = np.linalg.svd(z, full_matrices=False)[0][:, 0]
     signs = np.where(leading * leading[np.abs(leading).argmax()] < 0, -1.0, 1.0)
     return signs, signs @ z / np.sqrt(len(z))
@@ -126,7 +126,7 @@ def make_graph(
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
 ) -> nx.DiGraph:
-    """Draw a latent for each group with two outputs or more, and edges to outputs for the rest."""
+    """Make a latent of each group with two outputs or more, and direct edges of other pairs."""
     effects = z / np.sqrt(samples)
     shared = [group for group in groups if len(group.outputs) > 1]
     names = name_latents(len(shared), {*inputs, *outputs})
@@ -160,7 +160,7 @@ def make_graph(
 
 
 def choose_children(outputs: frozenset[int], others: list[frozenset[int]]) -> list[int]:
-    """Cover outputs greedily by latents that reach a part of them; the rest stays uncovered."""
+    """Cover outputs greedily by sets within them; outputs may stay uncovered."""
     within = [number for number, other in enumerate(others) if other < outputs]
     chosen, left = [], outputs
     while within:

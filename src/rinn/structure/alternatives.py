@@ -1,13 +1,12 @@
 r"""Edges that could be exchanged for others: graphs of one size that the data cannot tell apart.
 
-An edge is taken out and another with the same source or target put in, which must pay its penalty
-there. The two graphs imply effects B and B', and their chi-squares differ by d with the standard
-error
+An edge is replaced by another with the same source or target, which must pay its penalty. The two
+graphs imply effects B and B', and their chi-squares differ by d with the standard error
 
     2 sqrt( n tr[ (B - B')' C (B - B') S^-1 ] ),
 
-that of a likelihood ratio of models that do not contain each other (Vuong 1989), in the words of
-`score.py`. Both have as many parameters, so that d is not biased by the fit.
+that of a likelihood ratio of non-nested models (Vuong 1989), in the notation of `score.py`. Both
+have as many parameters, so that d is not biased by the fit.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def find_alternatives(
         for index in np.argsort(-gains, kind="stable").tolist():
             one = int(others[0][index]), int(others[1][index])
             other, after = misfit.fit(set_edges(without, *one, weights[index]))
-            pays = worst - after >= find_penalty(moments) and _is_whole(other)
+            pays = worst - after >= find_penalty(moments) and _is_complete(other)
             if pays and _is_near(graph, other, after - least, moments):
                 near.append((after, one))
         if near:
@@ -60,7 +59,7 @@ def _list_allowed(graph: Structure, u: int, v: int, *, direct: bool) -> np.ndarr
     return allowed
 
 
-def _is_whole(graph: Structure) -> bool:
+def _is_complete(graph: Structure) -> bool:
     """Whether every latent has a parent and at least two children."""
     nodes = list(graph.latent_nodes)
     return bool((graph.edges[:, nodes].any(axis=0) & (graph.edges[nodes].sum(axis=1) > 1)).all())

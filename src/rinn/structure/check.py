@@ -1,10 +1,9 @@
 """A graph against data: which inputs move which outputs, by a test of each pair.
 
 The test is that of a partial correlation, the other inputs and covariates held fixed. The p-values
-are adjusted for their number (Benjamini and Hochberg 1995: Controlling the false discovery rate),
-those of pairs that the graph separates and of pairs that it connects each on their own. If the
-graph is right, the first are all chance, so the adjustment keeps the chance that even one of them
-stands out below the level; beside the others, many of them real, more would.
+are adjusted for their number (Benjamini and Hochberg 1995), separately for pairs that the graph
+separates and pairs that it connects: if the graph is right, the first are all chance, and the
+adjustment bounds the probability that any of them is significant.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ def compare_data(
 
 
 def _shared(graph: nx.DiGraph, role: str, columns: tuple[str, ...], table: str) -> list[str]:
-    """List the columns that the graph knows in their role."""
+    """The columns that are nodes of the graph in their role."""
     names = by_role(graph, role)
     shared = [name for name in columns if name in set(names)]
     if not shared:
@@ -152,7 +151,7 @@ def _test_pairs(
 def _ask_graph(
     graph: nx.DiGraph, inputs: list[str], outputs: list[str], fixed: list[str]
 ) -> Bool[np.ndarray, "input output"]:
-    """Tell which pairs the graph separates, all other inputs of those fixed being given."""
+    """Which pairs the graph separates, given all other fixed inputs."""
     given = {x: frozenset(fixed) - {x} for x in inputs}
     asked = [Statement(x, y, given[x]) for x in inputs for y in outputs]
     result = answer_statements(graph, asked)

@@ -104,7 +104,7 @@ def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
 def _resolve_products(
     graph: Structure, owners: Sequence[tuple[int, ...]], inputs: int, prior: Prior | None = None
 ) -> Structure:
-    """The graph of the inputs alone: an edge from a product is one from each of its inputs."""
+    """The graph without products: each of their edges becomes one from each of their inputs."""
     graph = remove_unreached(graph)
     if graph.inputs == inputs:
         return graph
@@ -157,7 +157,7 @@ def _drop_latents(
     settings: GraphSettings,
     prior: Prior | None,
 ) -> Structure:
-    """Take latents out and let other edges explain the effects that they explained."""
+    """Remove latents and let other edges explain the effects that they explained."""
     for node in sorted(nodes, reverse=True):
         graph = remove_latent(graph, node)
     moments = effects.moments.take(graph.inputs)

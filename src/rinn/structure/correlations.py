@@ -1,9 +1,8 @@
 """Tests of inputs against outputs: correlations with other columns and covariates held fixed.
 
-A partial correlation is tested as the slope of a regression. Where covariates are held fixed, how
-uncertain an output is may differ between their levels, and the errors of slopes follow it (White
-1980: A heteroskedasticity-consistent covariance matrix estimator): the variance of what a
-regression leaves is itself fitted by the covariates.
+A partial correlation is tested as the slope of a regression. Where covariates are held fixed, the
+residual variance of an output may differ between their levels: it is fitted by the covariates, and
+the standard errors of slopes follow it (White 1980).
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def correlate_pairs(
 def _find_slopes(
     x: np.ndarray, y: np.ndarray, z: np.ndarray | None, partly: bool
 ) -> tuple[Float[np.ndarray, "input output"], int, int]:
-    """Slopes in units of their errors, how many samples are left free, and how many are taken."""
+    """Slopes in units of their errors, degrees of freedom, and parameters used."""
     basis = find_basis(np.zeros((0, len(x))) if z is None else z.T)
     x, alone = _hold_fixed(x, basis)
     y, _ = _hold_fixed(y, basis)
@@ -97,7 +96,7 @@ def _find_slopes(
 def _hold_fixed(
     values: np.ndarray, basis: Float[np.ndarray, "sample rank"]
 ) -> tuple[Float[np.ndarray, "sample column"], np.ndarray]:
-    """What covariates leave of columns, at mean 0 and variance 1, and where anything is left."""
+    """Columns without what covariates explain, at variance 1, and whether anything is left."""
     values = values.astype(float)
     values = values - values.mean(axis=0)
     total = values.std(axis=0)
@@ -112,7 +111,7 @@ def _find_error_ratio(
     squares: Float[np.ndarray, "sample output"],
     basis: Float[np.ndarray, "sample rank"],
 ) -> Float[np.ndarray, "input output"]:
-    """How much larger an error is as the samples that tell a slope are the uncertain ones."""
+    """Ratio of errors where the samples that determine a slope are the noisier ones."""
     mean = squares.mean(axis=0)
     variances = mean + basis @ (basis.T @ squares)  # the basis is centred
     variances = np.maximum(variances, np.maximum(MIN_VARIANCE * mean, 1e-300))

@@ -6,8 +6,8 @@ outcomes
 
     y* = y - f(x) + x' a,
 
-where f is the mean network, cross-fitted where it was not trained, and a are its average effects:
-what networks shrink is put back, and what they explain is no noise.
+where f is the mean network, cross-fitted on samples it was not trained on, and a are its average
+effects: this undoes the shrinkage of the networks, and what they explain is no noise.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def estimate_effects(
 
 
 def explain_regression(problem: Problem) -> str | None:
-    """Say why the effects of a regression are enough, which needs no network to be known."""
+    """Say why the effects of a regression are enough; this needs no trained network."""
     rows = np.sort(problem.seen)
     if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):
         return f"there are fewer than {c.SAMPLES_PER_INPUT} samples for each input"
@@ -149,7 +149,7 @@ def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
 
 
 def _regress_out(problem: Problem, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values about their mean, without what covariates say of them."""
+    """Centred values without what covariates explain."""
     values = values - values.mean(axis=0)
     if problem.adjustment is None:
         return values
@@ -278,7 +278,7 @@ def _set_input(x: np.ndarray, row: int, value: float) -> np.ndarray:
 
 
 def _correct_products(sample: Sample, raw: Sample) -> Sample:
-    """Give outcomes the effects of products of inputs, which networks explain, back."""
+    """Add the effects of products of inputs, which networks explain, back to the outcomes."""
     extra = sample.x[:, raw.x.shape[1] :]
     alone = extra - raw.x @ regress(raw.x, extra)[0]
     missing = raw.y - sample.y

@@ -1,11 +1,10 @@
 """Whether an input's effects are more than chance, by tests that need no normal errors.
 
 The errors of effects are normal only where inputs have many carriers and outputs no heavy tails,
-and networks can fit noise. So no latent is reported unless one of its inputs passes a test that
-holds in any case: `SetTest` compares linear effects with permuted samples. Effects that depend on
-other inputs count too: `HeldOutTest` asks whether what networks learnt of an input predicts samples
-that they were not trained on, `ProductTest` does for products of inputs what `SetTest` does for
-inputs, where there are no networks.
+and networks can fit noise. So no latent is reported unless one of its inputs passes a test without
+these assumptions. `SetTest` compares linear effects with permuted samples. For effects that depend
+on other inputs, `HeldOutTest` tests whether what networks learnt of an input predicts samples that
+they were not trained on; without networks, `ProductTest` tests products of inputs like inputs.
 """
 
 from __future__ import annotations
@@ -157,7 +156,7 @@ def _find_contribution(
 def _locate(
     values: Float[np.ndarray, " sample"], grid: Float[np.ndarray, " value"]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The value of the grid to the left of each value, and how far it is to the next."""
+    """The index of the grid value to the left of each value, and the fraction of the step."""
     left = np.clip(np.searchsorted(grid, values) - 1, 0, len(grid) - 2)
     return left, np.clip((values - grid[left]) / (grid[left + 1] - grid[left]), 0.0, 1.0)
 
@@ -165,7 +164,7 @@ def _locate(
 def _weigh_grid(
     seen: Float[np.ndarray, " sample"], grid: Float[np.ndarray, " value"]
 ) -> Float[np.ndarray, " value"]:
-    """How much of the samples each value of the grid stands for, by linear interpolation."""
+    """The fraction of samples that each grid value represents, by linear interpolation."""
     left, fraction = _locate(seen, grid)
     weights = np.bincount(left, 1 - fraction, len(grid)) + np.bincount(
         left + 1, fraction, len(grid)

@@ -52,7 +52,7 @@ class LocalSearch:
         return self.penalty * c.NO_INPUT * float(without.sum())
 
     def is_better(self, after: Scored, now: Scored) -> bool:
-        """Whether an edge more or less pays by itself, not by giving a latent an input."""
+        """Whether a change pays, apart from the penalty of latents without inputs."""
         return self.score_edges(after) < self.score_edges(now) - MIN_GAIN
 
     def score_edges(self, now: Scored) -> float:
@@ -65,7 +65,7 @@ class LocalSearch:
         return self.fit(graph if self.prior is None else self.prior.obey(graph))
 
     def fit(self, graph: Structure, steps: int = 10) -> Scored:
-        """Fit a graph without what is of no use in it; and its score."""
+        """Fit a simplified graph; return it with its score."""
         graph, misfit = self.misfit.fit(self._simplify(graph), steps)
         return graph, misfit + self.count_cost(graph)
 
@@ -102,7 +102,7 @@ class LocalSearch:
         return self.penalty * np.where(is_direct, c.DIRECT, 1.0)
 
     def _simplify(self, graph: Structure) -> Structure:
-        """Take out latents that only cost: without use, with one child, or with one parent."""
+        """Remove or contract latents without use, with one child, or with one parent."""
         again = True
         while again:
             again = False
@@ -127,7 +127,7 @@ class LocalSearch:
         return graph
 
     def _is_redundant(self, graph: Structure, parents: np.ndarray, children: np.ndarray) -> bool:
-        """Whether the one parent of a latent acts on its children for no more edges."""
+        """Whether the only parent of a latent could act on its children with no more edges."""
         if self.with_covariance or len(parents) != 1:
             return False
         if parents[0] >= graph.inputs:
@@ -210,7 +210,7 @@ class LocalSearch:
         return edges, gains, weights
 
     def _choose_best(self, now: Scored, candidates: Iterable[Structure]) -> Scored:
-        """The best of some graphs, each pruned, if it is better than the one at hand."""
+        """The best of several graphs, each pruned, if it is better than the current one."""
         best = now
         for candidate in candidates:
             after = self.fit(candidate)
@@ -221,7 +221,7 @@ class LocalSearch:
         return best
 
     def _polish_best(self, now: Scored, candidates: Iterable[Structure]) -> Scored:
-        """The best of some graphs, polished, if it is better than the one at hand."""
+        """The best of several graphs, polished, if it is better than the current one."""
         best = self._choose_best(now, candidates)
         after = best if best is now else self.polish(best)
         return after if after[1] < now[1] - MIN_GAIN else now
@@ -278,7 +278,7 @@ class LocalSearch:
         return now
 
     def _swap(self, now: Scored) -> Scored:
-        """Take out one edge after the other on trial, and let others take its place."""
+        """Remove each weak edge on trial, and let others replace it."""
         result = self.misfit.linearise(now[0])
         losses, latents = result.find_losses(), now[0].latents
         for index in np.argsort(losses, kind="stable")[: c.MAX_SWAPS]:
@@ -292,7 +292,7 @@ class LocalSearch:
         return now
 
     def _add_factors(self, now: Scored) -> Scored:
-        """Add latents for outputs that are more correlated than the graph says."""
+        """Add latents for outputs that are more correlated than the graph implies."""
         while True:
             trials = [self.fit(graph) for graph in self._propose_factors(now[0])]
             if not trials:

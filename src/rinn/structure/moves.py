@@ -30,7 +30,7 @@ def set_edges(
     targets: np.ndarray | int,
     weights: np.ndarray | float | None,
 ) -> Structure:
-    """The graph with these edges; a weight of None takes them out."""
+    """The graph with these edges; a weight of None removes them."""
     edges, new = graph.edges.copy(), graph.weights.copy()
     edges[sources, targets] = weights is not None
     new[sources, targets] = 0.0 if weights is None else weights
@@ -67,7 +67,7 @@ def insert_latent(
     weights_out: np.ndarray,
     noise: float = c.NEW_NOISE,
 ) -> Structure:
-    """The graph with one latent more, the last; parents and children are nodes as they were."""
+    """The graph with a new last latent; parents and children are indices before the change."""
     at, count = graph.first_output, len(graph.edges)
     old = np.delete(np.arange(count + 1), at)
     edges, weights = np.zeros((count + 1,) * 2, bool), np.zeros((count + 1,) * 2)

@@ -1,15 +1,15 @@
 """Outputs that cause outputs: edges from a latent or input that another output takes over.
 
 If output a is the cause of b, the inputs that act on b through a have no effect on b once a is held
-fixed, but still have one on a with b fixed (Wilks' lambda, see `outputs.py`); nor does b then share
-noise with the other outputs of these inputs. A latent above a, b and c leaves
+fixed, but still have one on a with b fixed (Wilks' lambda, see `output_causes.py`); nor does b then
+share noise with the other outputs of these inputs. A latent above a, b and c leaves
 
-    a share  1 - R  of its effect on b,  and of the covariance of b and c,   R = w² v / (w² v + d),
+    a fraction  1 - R  of its effect on b, and of the covariance of b and c,  R = w² v / (w² v + d),
 
 where d is the noise of a, v that of the latent and w its weight on a. Little noise v leaves most
-of the effect; with much noise the covariance that is left is large beside its sampling error. So
+of the effect; with much noise the covariance that is left is large against its sampling error. So
 the two tests together tell an output from a latent, unless the output follows the latent closely.
-With two outputs there is no c: both graphs explain the same, and no edge is drawn.
+With two outputs there is no c: both graphs explain the same, and no edge is added.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Pair:
     siblings: tuple[str, ...]  # outputs of the sources that share no other latent with the effect
 
 
-def draw_output_edges(
+def add_output_edges(
     latent: LatentGraph,
     sample: Sample,
     inputs: Sequence[str],
@@ -129,7 +129,7 @@ class _Columns:
 
     def __init__(self, sample: Sample, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         self.sample, self.outputs = sample, outputs
-        self.indices = {name: place for place, name in enumerate(inputs)}
+        self.indices = {name: index for index, name in enumerate(inputs)}
         self.full = self.regress_all(None)
 
     def regress_all(self, weights: Float[np.ndarray, " sample"] | None) -> OutputRegression | None:
@@ -220,19 +220,19 @@ def _choose_nearest(graph: nx.DiGraph, passing: Sequence[Pair]) -> dict[Edge, Pa
         for source in sorted(pair.sources):
             claims[source, pair.effect][pair.cause] = pair
     moved: dict[Edge, Pair] = {}
-    drawn: nx.DiGraph = nx.DiGraph(graph)
+    changed: nx.DiGraph = nx.DiGraph(graph)
     for edge, causes in claims.items():
         nearest = [a for a in causes if not any((a, other) in follows for other in causes)]
-        if len(nearest) == 1 and not nx.has_path(drawn, edge[1], nearest[0]):
+        if len(nearest) == 1 and not nx.has_path(changed, edge[1], nearest[0]):
             moved[edge] = causes[nearest[0]]
-            drawn.add_edge(nearest[0], edge[1])
+            changed.add_edge(nearest[0], edge[1])
     return moved
 
 
 def _count_resamples(
     columns: _Columns, pairs: Collection[Pair], count: int, seed: int
 ) -> dict[Pair, float]:
-    """The share of resamples in which each pair passes; 1 without resamples."""
+    """The fraction of resamples in which each pair passes; 1 without resamples."""
     rng = np.random.default_rng([seed, Stream.OUTPUT_EDGES])
     samples = len(columns.sample.x)
     result = dict.fromkeys(pairs, 0)

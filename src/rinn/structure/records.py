@@ -21,7 +21,7 @@ class GraphSettings:
     bootstraps: int = BOOTSTRAPS  # how many resamples of the rows
     direct: bool = True  # whether inputs may act on outputs directly
     effects_only: bool = False  # whether the residual covariance of the outputs plays no part
-    output_edges: bool = False  # whether outputs may act on outputs; see `draw_output_edges`
+    output_edges: bool = False  # whether outputs may act on outputs; see `add_output_edges`
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ which outputs share is counted once. The second is the likelihood of the covaria
 Joreskog and Goldberger 1975), divided by what a graph may be off by an approximation error e
 (RMSEA: Browne and Cudeck 1992), because outputs that are not linear in their latents do not follow
 it exactly. Without the second term ("effects only") covariance plays no part. An edge from an input
-to an output counts 1.3 times, a latent without inputs of its own as two edges more; what is known
-beforehand is added as twice its log odds.
+to an output counts 1.3 times, a latent without inputs of its own as two edges more; a prior is
+added as twice its log odds.
 
 Both terms and their derivatives need no pass over the samples. An edge u -> v changes B by
 t_u r_v', where t_u are the effects of the inputs on u and r_v those of v on the outputs, and Sigma

@@ -1,4 +1,4 @@
-"""Inputs that act alike: the cosine between what each of two inputs does to all outputs."""
+"""Inputs with similar effects: the cosine between the effects of two inputs on all outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class Similarity:
-    """How alike inputs act."""
+    """How similar the effects of inputs are."""
 
     inputs: tuple[str, ...]  # their names
     # between the effects of two inputs on all outputs; NaN where one of them has none
@@ -37,11 +37,11 @@ class Similarity:
                 f"input must be an input of the run, got {quote(name)}"
                 f"{suggest(name, self.inputs, listed=listed)}"
             )
-        place = self.inputs.index(name)
+        row = self.inputs.index(name)
         own = pd.DataFrame(
-            {"input": self.inputs, "cosine": self.cosine[place], "error": self.error[place]}
+            {"input": self.inputs, "cosine": self.cosine[row], "error": self.error[row]}
         )
-        others = own.drop(index=place).dropna()
+        others = own.drop(index=row).dropna()
         ranked = others.sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
         return ranked if count is None else ranked.head(count)
 

@@ -1,7 +1,7 @@
-"""The genes of an individual: what they are, what they may be, and the weights they stand for.
+"""The genes of an individual, their legal values, and the weights that they encode.
 
-A gene is a whole number of steps (0.1 or 0.2), so that it fits one byte and no table stands between
-a gene and its weight. Genes lie node by node, in the order in which they are read: for each node of
+A gene is a whole number of steps (0.1 or 0.2), so that it fits one byte. Genes are stored node by
+node, in the order in which they are read: for each node of
 the first hidden layer its inputs and its bias; for each node of every later one the hidden nodes
 before it, the inputs and the bias; then all output weights and the output biases.
 """

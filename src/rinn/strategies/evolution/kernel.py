@@ -1,7 +1,7 @@
 """The loss of many small networks on a GPU, each with all its layers in registers.
 
-One program of the grid runs one or two networks side by side, tile by tile of the samples, and
-writes nothing but their losses: what XLA writes to memory layer by layer never leaves the chip.
+One program of the grid runs one or two networks side by side over tiles of samples, and writes only
+their losses: the layers, which XLA writes to memory, stay on the chip.
 """
 
 from __future__ import annotations
