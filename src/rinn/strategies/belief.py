@@ -284,22 +284,8 @@ def _find_hidden(
 def unroll(stack: Stack, sizes: Sequence[int]) -> Weights:
     """Unroll one stack to the autoencoder y -> s_1 -> ... -> s_k -> ... -> s_1 -> y.
 
-    The way back has the same weights turned over, and the visible biases. Hidden nodes are
-    sigmoid; the output is linear: logits of binary y, means of Gaussian y.
-
-    Example:
-        >>> stack = Stack(
-        ...     first=np.ones((4, 6)),
-        ...     rest=np.ones((1, 4, 4)),
-        ...     hidden_bias=np.ones((2, 4)),
-        ...     visible_bias=np.ones((1, 4)),
-        ...     output_bias=np.ones(6),
-        ... )
-        >>> weights = unroll(stack, (3, 2))
-        >>> weights.inputs.shape, weights.hidden.shape, weights.output.shape
-        ((1, 3, 6), (2, 3, 3), (6, 3))
-        >>> weights.bias.tolist()
-        [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    The decoder has the transposed weights and the visible biases. Hidden nodes are sigmoid; the output
+    is linear: log odds, or standardised values.
     """
     widest = max(sizes)
     real = np.arange(widest) < np.asarray(sizes)[:, None]  # [layer, hidden]

@@ -69,7 +69,7 @@ class SetTest:
         return p if len(self._y) > 1 else max(p, self._find_least(carriers))
 
     def _find_least(self, carriers: float) -> float:
-        """One over the number of places that carriers, or outliers of a single output, can take."""
+        """One over the number of positions that carriers, or outliers of one output, can take."""
         samples = self._x.shape[1]
         few = max(1, round(min(carriers, _count_carriers(self._y[0]))))
         return float(np.exp(-np.log(samples - np.arange(few)).sum() + gammaln(few + 1)))

@@ -66,11 +66,7 @@ def evolve_segment(
     samples: Samples,
     generations: int | Int[Array, ""],
 ) -> Populations:
-    """Let every population live through some generations.
-
-    What becomes of a population depends on its hyper and the samples only: not on the other
-    populations, nor on how its generations are cut into segments.
-    """
+    """Evolve every population for some generations, whatever the others and the segments are."""
     sizes = (samples.x.shape[0], samples.y.shape[0])
 
     def live(_: Array, populations: Populations) -> Populations:
@@ -106,7 +102,7 @@ def draw_breeding(
     generation: Int[Array, ""],
     hyper: EvolutionHyperparameters,
 ) -> Draws:
-    """Draw how one population is bred: by its seed and the generation's number, no matter where."""
+    """Draw how one population is bred, by its seed and the number of the generation."""
     genes, born = count_genes(spec, *sizes), spec.population
     key = jax.random.fold_in(jax.random.key(hyper.seed, impl="threefry2x32"), generation)
     for_parents, for_first, for_places, for_values = jax.random.split(key, 4)
@@ -139,7 +135,7 @@ def _mix(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
 
 
 def _breed(elites: Int8[Array, "elite gene"], draws: Draws) -> Int8[Array, "individual gene"]:
-    """MATE and MUTATE of Algorithm 2; places past the last gene change nothing."""
+    """MATE and MUTATE of Algorithm 2; indices past the last gene change nothing."""
     born, genes = draws.parents.shape[1], elites.shape[1]
     bits = (draws.first[:, :, None] >> jnp.arange(WORD, dtype=jnp.uint32)) & 1
     from_first = bits.reshape(born, -1)[:, :genes] == 1

@@ -29,10 +29,9 @@ FACTORS = 64  # each lies between 1 and 2, and their product must not overflow
 
 
 class Samples(NamedTuple):
-    """What fitness is measured on: distinct inputs, the mean outputs with them, and weights.
+    """Distinct inputs, the mean outputs with them, and their weights.
 
-    `floor` is the part of the squared error that no network can avoid: outputs that differ though
-    their inputs are the same.
+    `floor` is the squared error of outputs that differ though their inputs are the same.
     """
 
     x: Float[Any, "input sample"]
@@ -53,9 +52,8 @@ def choose_kernel(platform: str, layers: int, width: int, inputs: int, outputs: 
 def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:
     """Merge samples that have the same inputs: every network gives them the same outputs.
 
-    The loss of a group is that of its mean output, times its size; for squared errors the spread
-    around the mean is added, which no network changes. With binary inputs this leaves half of the
-    work or less.
+    The loss of a group is that of its mean output, times its size; for squared errors the variance
+    around the mean is added, which no network changes.
     """
     groups, which, sizes = np.unique(x, axis=1, return_inverse=True, return_counts=True)
     mean = np.zeros((len(y), len(sizes)))
@@ -94,8 +92,7 @@ def _cost_cached(
 ) -> Float[Array, "set individual"]:
     """A few networks at a time through all layers, each layer one product with [hidden; inputs].
 
-    What they read stays in one place, where each layer overwrites the hidden nodes before it.
-    Measured on a CPU this takes half the time of whole populations.
+    Measured on a CPU this takes half the time of populations at a time.
     """
     samples = _fill_samples(samples)
     inputs, count = samples.x.shape
@@ -123,7 +120,7 @@ def _cost_cached(
 
 
 def _fill_samples(samples: Samples) -> Samples:
-    """Add samples that count nothing: products of a multiple of `LANES` take a fifth less time."""
+    """Add samples of weight 0: products of a multiple of `LANES` take a fifth less time."""
     more = (0, -samples.sample_weight.shape[0] % LANES)
     return Samples(
         x=jnp.pad(samples.x, ((0, 0), more)),
@@ -139,7 +136,7 @@ def _cost_batched(
     step: Float[Array, " set"],
     samples: Samples,
 ) -> Float[Array, "set individual"]:
-    """Whole populations at a time, as many as memory allows."""
+    """Populations at a time, as many as memory allows."""
     inputs, outputs = samples.x.shape[0], samples.y.shape[0]
     width, activation = spec.width, ACTIVATIONS[spec.activation]
     values = spec.population * max(width, outputs) * samples.x.shape[1]

@@ -44,8 +44,7 @@ def pack_genes(
 ) -> Packed:
     """Lay networks side by side: two where they are narrow enough, else one.
 
-    Two networks read the same inputs; their hidden weights are the blocks of a diagonal. Sizes
-    are filled up with zeros to powers of two, an odd population with a network of zeros.
+    Two networks read the same inputs; their hidden weights are blocks of a diagonal.
     """
     sets, width, inputs = first.shape[0], first.shape[2], first.shape[3] - 1
     slots = 2 if 2 * width <= ROWS else 1
