@@ -284,8 +284,8 @@ def _find_hidden(
 def unroll(stack: Stack, sizes: Sequence[int]) -> Weights:
     """Unroll one stack to the autoencoder y -> s_1 -> ... -> s_k -> ... -> s_1 -> y.
 
-    The decoder has the transposed weights and the visible biases. Hidden nodes are sigmoid; the output
-    is linear: log odds, or standardised values.
+    The decoder has the transposed weights and the visible biases. Hidden nodes are sigmoid; the
+    output is linear: log odds, or standardised values.
     """
     widest = max(sizes)
     real = np.arange(widest) < np.asarray(sizes)[:, None]  # [layer, hidden]

@@ -29,8 +29,8 @@ class Resolved:
 def resolve(given: PriorKnowledge, data: Data) -> Resolved:
     """Bring prior knowledge to the columns of data.
 
-    Names may be written as in their table. Statements about constant columns are skipped; all others
-    take precedence over the network.
+    Names may be written as in their table. Statements about constant columns are skipped; all
+    others take precedence over the network.
     """
     names = _Names(data)
     prior = make_prior(len(data.inputs), len(data.outputs))
