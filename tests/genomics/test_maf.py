@@ -292,7 +292,7 @@ def test_no_symbol_left(tmp_path):
         ({"classes": "maftool"}, r"^classes must be one of .* got 'maftool'; did you mean"),
         ({"classes": []}, "^classes must name at least one class"),
         ({"filters": "PASS"}, "^filters must be a list"),
-        ({"aliquots": "last"}, "^aliquots must be 'first' or 'merge', got 'last'$"),
+        ({"aliquots": "last"}, "^aliquots must be one of first, merge, got 'last'"),
         ({"sequenced": []}, "^sequenced must name at least one tumour sample"),
         ({"sequenced": "none.txt"}, r"^sequenced \(none.txt\) must be an existing file"),
     ],

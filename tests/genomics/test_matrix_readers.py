@@ -151,7 +151,7 @@ def test_gct_wrong_options(tmp_path):
         load_gct(path, log=True)
     with pytest.raises(InputError, match=r"duplicates must be one of any, .* got 'median'"):
         load_gct(path, duplicates="median")
-    with pytest.raises(InputError, match="dtype must be 'float64' or 'float32', got 'int8'"):
+    with pytest.raises(InputError, match="dtype must be one of float64, float32, got 'int8'"):
         load_gct(path, dtype="int8")
     with pytest.raises(InputError, match="have 2 lines about samples with 4 fields each"):
         load_gct(write(tmp_path / "b.gct", GCT_3.replace("\tA549\tMCF7", "\tA549")))

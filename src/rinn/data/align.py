@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.covariates import (
+    Covariates,
     CovariateTable,
     code_covariates,
     load_covariates,
@@ -140,17 +141,18 @@ def pair_tables(
     ten values; each is named in the result. Outputs that all have the same two values are read as 0
     and 1. The order is that of X. With `as_is`, copies and such outputs stay as they are.
     """
-    if covariates is not None:
-        return _pair_three(x, y, covariates, min_samples, kinds, as_is)
-    x, y, empty = _drop_empty(x, y)
-    x_rows, y_rows, samples, dropped = _match_samples(x, y)
-    if len(x_rows) < min_samples:
+    x, y, covariates, dropped = _share_ids(x, y, covariates)
+    x, lacking = _drop_without_covariates(x, covariates)
+    x, y, unmatched = _match_samples(x, y)
+    if len(x.values) < min_samples:
         raise InputError(
-            f"X and Y must have at least {min_samples} samples in common, but have {len(x_rows)}"
+            f"X and Y must have at least {min_samples} samples in common, but have {len(x.values)}"
             f"; add samples, or check that the sample ids are written in the same way"
         )
-    x_values, inputs, x_dropped = _drop_constant(np.take(x.values, x_rows, axis=0), x.columns, "X")
-    y_values, outputs, y_dropped = _drop_constant(np.take(y.values, y_rows, axis=0), y.columns, "Y")
+    names = {entry.name for entry in lacking}
+    dropped += [entry for entry in unmatched if entry.name not in names]
+    x_values, inputs, x_dropped = _drop_constant(x, "X")
+    y_values, outputs, y_dropped = _drop_constant(y, "Y")
     check_range(x_values, inputs, "X")
     check_range(y_values, outputs, "Y")
     copies: list[Dropped] = []
@@ -159,20 +161,23 @@ def pair_tables(
     if not as_is:
         x_values, inputs, copies = _drop_copies(x_values, inputs)
         y_values, coding, notes = _recode_pairs(y_values, kinds)
-    inputs, names = _make_unique(inputs, outputs)
-    kinds = kinds or {}
-    given = tuple(
-        (new, kinds[old]) for new, old in zip(names, outputs, strict=True) if old in kinds
-    )
-    dropped = [*empty, *dropped, *x_dropped, *copies, *y_dropped]
+    coded: Covariates | None = None
+    constant: tuple[Dropped, ...] = ()
+    if covariates is not None:
+        row_of = {sample: row for row, sample in enumerate(covariates.samples or ())}
+        rows = [row_of[sample] for sample in x.samples or ()]
+        coded, constant = code_covariates(covariates.take(rows) if rows else covariates)
+    new_inputs, new_outputs = _make_unique(inputs, outputs)
+    renamed = zip(new_outputs, outputs, strict=True)
     return Data(
         x_values,
         y_values,
-        inputs,
-        names,
-        samples,
-        tuple(dropped),
-        kinds=given,
+        new_inputs,
+        new_outputs,
+        x.samples,
+        (*dropped, *x_dropped, *copies, *y_dropped, *lacking, *constant),
+        coded,
+        kinds=tuple((new, kinds[old]) for new, old in renamed if kinds and old in kinds),
         notes=notes,
         coding=coding,
     )
@@ -249,13 +254,13 @@ def fingerprint(data: Data) -> dict[str, str]:
 def _load_two(x_path: Path, y_path: Path) -> tuple[Table, Table, tuple[str, ...]]:
     """Read X and Y, and transpose the one that has its samples in columns."""
     x, y = read_cells(x_path, "X"), read_cells(y_path, "Y")
-    turned = _find_transposed(x, y)
-    notes = tuple(
-        f"{label} was transposed: its samples are in columns, as the sample ids of {other} show"
-        for label, other in (("X", "Y"), ("Y", "X"))
-        if label == turned
-    )
-    x, y = (_transpose(x) if turned == "X" else x), (_transpose(y) if turned == "Y" else y)
+    label = _find_transposed(x, y)
+    notes: tuple[str, ...] = ()
+    if label is not None:
+        x, y = (_transpose(x), y) if label == "X" else (x, _transpose(y))
+        other = "Y" if label == "X" else "X"
+        note = f"{label} was transposed: its samples are in columns, as the sample ids of {other}"
+        notes = (f"{note} show",)
     x_table = check_cells(x, f"X ({x_path})", x_path)
     return x_table, check_cells(y, f"Y ({y_path})", y_path, missing=True), notes
 
@@ -286,49 +291,42 @@ def _transpose(cells: Cells) -> Cells:
     return Cells(values, cells.samples or (), cells.columns)
 
 
-def _pair_three(
-    x: Table,
-    y: Table,
-    covariates: CovariateTable,
-    min_samples: int,
-    kinds: Mapping[str, str] | None,
-    as_is: bool,
-) -> Data:
-    """Pair those rows of X and Y that have covariates, and code these."""
-    if x.samples is None or y.samples is None:
+def _share_ids(
+    x: Table, y: Table, covariates: CovariateTable | None
+) -> tuple[Table, Table, CovariateTable | None, list[Dropped]]:
+    """Give each table the ids of those it is matched with by position; drop empty rows of Y."""
+    rows = np.flatnonzero(~np.isnan(y.values).all(axis=1)).tolist()
+    if not rows:
+        raise InputError(
+            f"Y must hold numbers, but all of its {len(y.values)} rows are empty; check the table"
+        )
+    is_positional = x.samples is None or y.samples is None
+    if is_positional:
         _check_rows(x, y)
         ids = x.samples or y.samples
         x, y = replace(x, samples=ids), replace(y, samples=ids)
-    if x.samples is None or covariates.samples is None:
-        _check_count(x, covariates)
+    if covariates is not None and (x.samples is None or covariates.samples is None):
+        if covariates.rows != len(x.values):
+            raise InputError(
+                f"covariates must have as many rows as X unless both have sample ids, but have "
+                f"{covariates.rows} and X has {len(x.values)}; remove the extra rows, or give all "
+                f"tables a first column called 'sample'"
+            )
         covariates = replace(covariates, samples=x.samples)
-    measured = ~np.isnan(y.values).all(axis=1)
-    x, y, empty = _drop_empty(x, y)
-    if empty and x.samples is None:
-        covariates = covariates.take(np.flatnonzero(measured).tolist())
-    x, lacking = _keep_matched(x, covariates)
-    data = pair_tables(x, y, min_samples=min_samples, kinds=kinds, as_is=as_is)
-    if data.samples is not None:
-        row_of = {sample: row for row, sample in enumerate(covariates.samples or ())}
-        covariates = covariates.take([row_of[sample] for sample in data.samples])
-    coded, constant = code_covariates(covariates)
-    names = {entry.name for entry in lacking}
-    dropped = [e for e in data.dropped if not (e.reason.startswith("sample") and e.name in names)]
-    return replace(data, dropped=(*empty, *dropped, *lacking, *constant), covariates=coded)
+    empty = sorted(set(range(len(y.values))) - set(rows))
+    if not empty:
+        return x, y, covariates, []
+    names = [y.samples[row] if y.samples else f"row {row + 1}" for row in empty]
+    if covariates is not None and x.samples is None:
+        covariates = covariates.take(rows)
+    dropped = [Dropped("Y", name, "sample has no outputs") for name in names]
+    return (x.take(rows) if is_positional else x), y.take(rows), covariates, dropped
 
 
-def _check_count(x: Table, covariates: CovariateTable) -> None:
-    if covariates.rows != len(x.values):
-        raise InputError(
-            f"covariates must have as many rows as X unless both have sample ids, but have "
-            f"{covariates.rows} and X has {len(x.values)}; remove the extra rows, or give all "
-            f"tables a first column called 'sample'"
-        )
-
-
-def _keep_matched(x: Table, covariates: CovariateTable) -> tuple[Table, list[Dropped]]:
-    """Leave out the samples without covariates, and note them."""
-    if x.samples is None:
+def _drop_without_covariates(
+    x: Table, covariates: CovariateTable | None
+) -> tuple[Table, list[Dropped]]:
+    if covariates is None or x.samples is None:
         return x, []
     ids = covariates.samples or ()
     matched = set(ids)
@@ -339,13 +337,8 @@ def _keep_matched(x: Table, covariates: CovariateTable) -> tuple[Table, list[Dro
             f"{quote(x.samples[0])}) is among theirs (such as {quote(ids[0])}); write the ids "
             f"in the same way"
         )
-    lacking = [
-        Dropped("X", sample, "sample has no covariates")
-        for sample in x.samples
-        if sample not in matched
-    ]
-    values = np.take(x.values, rows, axis=0)
-    return replace(x, values=values, samples=tuple(x.samples[row] for row in rows)), lacking
+    lacking = [name for name in x.samples if name not in matched]
+    return x.take(rows), [Dropped("X", name, "sample has no covariates") for name in lacking]
 
 
 def _make_unique(
@@ -365,17 +358,13 @@ def _make_unique(
     return inputs, outputs
 
 
-def _match_samples(
-    x: Table, y: Table
-) -> tuple[list[int], list[int], tuple[str, ...] | None, list[Dropped]]:
-    """The rows of X and of Y to keep, their sample ids, and the samples left out."""
+def _match_samples(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
+    """The rows of X and Y with the same samples in the order of X, and the samples left out."""
     if x.samples is None or y.samples is None:
-        _check_rows(x, y)
-        rows = list(range(len(x.values)))
-        return rows, rows, x.samples or y.samples, []
+        return x, y, []
     y_row = {sample: row for row, sample in enumerate(y.samples)}
     x_rows = [row for row, sample in enumerate(x.samples) if sample in y_row]
-    samples = tuple(x.samples[row] for row in x_rows)
+    samples = [x.samples[row] for row in x_rows]
     if not samples:
         advice = "write the ids in the same way in both tables"
         if {*x.columns, *x.samples} & {*y.columns, *y.samples}:
@@ -384,7 +373,14 @@ def _match_samples(
             f"X and Y must share sample ids, but no id of X (such as {quote(x.samples[0])}) is in "
             f"Y (such as {quote(y.samples[0])}); {advice}"
         )
-    return x_rows, [y_row[sample] for sample in samples], samples, _list_unmatched(x, y, samples)
+    kept = set(samples)
+    dropped = []
+    for table, ids, other in (("X", x.samples, "Y"), ("Y", y.samples, "X")):
+        is_few = 2 * len(samples) < len(ids)
+        note = f" (only {len(samples)} of the {len(ids)} samples of {table} are)" if is_few else ""
+        reason = f"sample is not in {other}{note}"
+        dropped += [Dropped(table, sample, reason) for sample in ids if sample not in kept]
+    return x.take(x_rows), y.take([y_row[sample] for sample in samples]), dropped
 
 
 def _check_rows(x: Table, y: Table) -> None:
@@ -399,22 +395,9 @@ def _check_rows(x: Table, y: Table) -> None:
         )
 
 
-def _list_unmatched(x: Table, y: Table, samples: tuple[str, ...]) -> list[Dropped]:
-    """List each sample of one table only, and how few match if it is less than half."""
-    kept = set(samples)
-    dropped = []
-    for table, ids, other in (("X", x.samples or (), "Y"), ("Y", y.samples or (), "X")):
-        is_few = 2 * len(samples) < len(ids)
-        note = f" (only {len(samples)} of the {len(ids)} samples of {table} are)" if is_few else ""
-        reason = f"sample is not in {other}{note}"
-        dropped += [Dropped(table, sample, reason) for sample in ids if sample not in kept]
-    return dropped
-
-
-def _drop_constant(
-    values: np.ndarray, columns: tuple[str, ...], table: str
-) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
+def _drop_constant(table: Table, label: str) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
     """Drop constant columns, and those with hardly any value."""
+    values, columns = np.asarray(table.values), table.columns
     observed = ~np.isnan(values)
     first = values[observed.argmax(axis=0), np.arange(values.shape[1])]  # [column]
     is_few = ~observed.all(axis=0) & (observed.sum(axis=0) < MIN_VALUES)
@@ -422,7 +405,7 @@ def _drop_constant(
     if is_constant.all():
         few = ", or hardly any" if is_few.any() else ""
         raise InputError(
-            f"{table} must have a column that varies, but each of its {len(columns)} columns has "
+            f"{label} must have a column that varies, but each of its {len(columns)} columns has "
             f"the same value in all {len(values)} samples{few}; check the table, or add samples"
         )
     dropped = []
@@ -430,7 +413,7 @@ def _drop_constant(
         reason = f"constant (always {first[number]:g})"
         if is_few[number]:
             reason = f"only {observed[:, number].sum()} values"
-        dropped.append(Dropped(table, columns[number], reason))
+        dropped.append(Dropped(label, columns[number], reason))
     kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
     return values[:, ~is_constant], kept, dropped
 
@@ -440,10 +423,13 @@ def _drop_copies(
 ) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
     """Keep the first of inputs that are the same but for origin, scale and sign."""
     copies = _find_copies(values)
-    dropped = [
-        Dropped("X", columns[number], _describe_copy(values, columns, number, original))
-        for number, original in copies.items()
-    ]
+    dropped = []
+    for number, original in copies.items():
+        name = quote(columns[original])
+        is_same = (values[:, number] == values[:, original]).all()
+        how = f"the same as {name}" if is_same else f"{name} in other units or with another sign"
+        reason = f"it is {how}; edges of {name} are those of both"
+        dropped.append(Dropped("X", columns[number], reason))
     kept = [number for number in range(len(columns)) if number not in copies]
     return values[:, kept], tuple(columns[number] for number in kept), dropped
 
@@ -467,15 +453,6 @@ def _find_copies(values: np.ndarray) -> dict[int, int]:
     return copies
 
 
-def _describe_copy(values: np.ndarray, columns: tuple[str, ...], number: int, original: int) -> str:
-    name = quote(columns[original])
-    if (values[:, number] == values[:, original]).all():
-        how = f"it is the same as {name}"
-    else:
-        how = f"it is {name} in other units or with another sign"
-    return f"{how}; edges of {name} are those of both"
-
-
 def _recode_pairs(
     values: np.ndarray, kinds: Mapping[str, str] | None
 ) -> tuple[np.ndarray, tuple[float, float], tuple[str, ...]]:
@@ -486,26 +463,3 @@ def _recode_pairs(
         return values, (0.0, 1.0), ()
     note = f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."
     return (values - low) / (high - low), (low, high), (note,)
-
-
-def _drop_empty(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
-    """Drop the samples of Y in which no output was measured."""
-    empty = np.isnan(y.values).all(axis=1)  # [sample]
-    if not empty.any():
-        return x, y, []
-    if empty.all():
-        raise InputError(
-            f"Y must hold numbers, but all of its {len(empty)} rows are empty; check the table"
-        )
-    ids = y.samples or x.samples
-    if x.samples is None or y.samples is None:  # rows are matched by position
-        _check_rows(x, y)
-        x = _take_rows(x, ~empty)
-    names = [ids[row] if ids else f"row {row + 1}" for row in np.flatnonzero(empty)]
-    dropped = [Dropped("Y", name, "sample has no outputs") for name in names]
-    return x, _take_rows(y, ~empty), dropped
-
-
-def _take_rows(table: Table, kept: np.ndarray) -> Table:
-    ids = table.samples and tuple(s for s, keep in zip(table.samples, kept, strict=True) if keep)
-    return replace(table, values=np.compress(kept, table.values, axis=0), samples=ids)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.data.log import LogEntry, ReadLog, log_count, log_names
 from rinn.data.text import Lines
 from rinn.errors import InputError, quote
 
@@ -147,10 +147,8 @@ def _list_entries(lines: Lines, tally: _Tally, count: int) -> Iterator[LogEntry]
     yield LogEntry("read", "sets", count, "with at least one gene")
     yield from log_names("dropped", "sets", "no genes", tally.empty)
     yield from log_names("merged", "sets", "there twice with the same genes", tally.twice)
-    if tally.skipped:
-        yield LogEntry("dropped", "lines", tally.skipped, "empty, or begin with #")
-    if tally.repeated:
-        yield LogEntry("merged", "genes", tally.repeated, "repeated within their set")
-    if tally.weighted:
-        yield LogEntry("repaired", "genes", tally.weighted, "what follows the comma is cut off")
+    yield from log_count("dropped", "lines", tally.skipped, "empty, or begin with #")
+    yield from log_count("merged", "genes", tally.repeated, "repeated within their set")
+    cut = "what follows the comma is cut off"
+    yield from log_count("repaired", "genes", tally.weighted, cut)
     yield from lines.entries

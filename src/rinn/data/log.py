@@ -83,6 +83,11 @@ class ReadLog:
         return "\n".join(lines)
 
 
+def log_count(action: Action, what: str, number: int, reason: str) -> list[LogEntry]:
+    """One entry for this number, or none where it is 0."""
+    return [LogEntry(action, what, number, reason)] if number else []
+
+
 def log_names(
     action: Action, what: str, reason: str, names: Iterable[str], *, keep: bool = True
 ) -> list[LogEntry]:

@@ -6,8 +6,8 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,11 @@ class Table:
     columns: tuple[str, ...]
     samples: tuple[str, ...] | None = None
     path: Path | None = None
+
+    def take(self, rows: Sequence[int]) -> Table:
+        """The table with these rows, in their order."""
+        samples = self.samples and tuple(self.samples[row] for row in rows)
+        return replace(self, values=np.take(self.values, rows, axis=0), samples=samples)
 
 
 def load_table(path: str | os.PathLike[str], label: str, *, missing: bool = False) -> Table:

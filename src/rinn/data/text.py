@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from rinn.data.log import LogEntry
+from rinn.data.log import LogEntry, log_count
 from rinn.errors import InputError, name_row, quote, reject_text
 from rinn.files import BLOCK, check_file, unguard_formula, unpack_blocks
 
@@ -144,18 +144,15 @@ class Lines:
     @property
     def entries(self) -> list[LogEntry]:
         """What was repaired in the lines so far."""
-        entries = []
-        if self._is_misnamed:
-            reason = "the name ends in .gz, but the file is not compressed: read as plain text"
-            entries.append(LogEntry("repaired", "files", 1, reason))
-        if len(self._ends) > 1:
-            ends = ", ".join(f"{_END_NAMES[end]} {count:,}" for end, count in self._ends.items())
-            reason = f"mixed line ends ({ends}): each is taken for the end of a line"
-            entries.append(LogEntry("repaired", "lines", sum(self._ends.values()), reason))
-        if self._foreign:
-            reason = f"not UTF-8, the first on line {self._foreign[0]}: read as Latin-1"
-            entries.append(LogEntry("repaired", "lines", len(self._foreign), reason))
-        return entries
+        misnamed = "the name ends in .gz, but the file is not compressed: read as plain text"
+        ends = ", ".join(f"{_END_NAMES[end]} {count:,}" for end, count in self._ends.items())
+        mixed = f"mixed line ends ({ends}): each is taken for the end of a line"
+        foreign = f"not UTF-8, the first on line {min(self._foreign, default=0)}: read as Latin-1"
+        return [
+            *log_count("repaired", "files", int(self._is_misnamed), misnamed),
+            *log_count("repaired", "lines", self._ends.total() * (len(self._ends) > 1), mixed),
+            *log_count("repaired", "lines", len(self._foreign), foreign),
+        ]
 
     def reject(self, must: str, but: str, advice: str, *, line: int | None = None) -> InputError:
         """The error for one line of the file; an empty file has a line 1 to write."""

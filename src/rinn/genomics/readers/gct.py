@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import pandas as pd
@@ -23,16 +23,6 @@ from rinn.genomics.readers.matrices import (
 from rinn.genomics.symbols import SymbolRules
 
 GCT_VERSIONS = ("#1.2", "#1.3")
-
-
-@dataclass(frozen=True)
-class _Size:
-    """The numbers of the second line."""
-
-    genes: int
-    samples: int
-    gene_fields: int
-    sample_fields: int
 
 
 def load_gct(
@@ -81,58 +71,53 @@ def load_gct(
             "begin with #1.2 or #1.3", f"is {quote(version)}", "check that it is GCT", line=1
         )
     size = _read_size(lines, next(rows, ""), version)
+    expected, samples, gene_fields, sample_fields = size
     header = split_header(next(rows, ""))
-    lead = 1 + size.gene_fields
-    if len(header) != lead + size.samples:
+    lead = 1 + gene_fields
+    if len(header) != lead + samples:
         raise lines.reject(
-            f"have {lead + size.samples} names in its header, as line 2 says",
+            f"have {lead + samples} names in its header, as line 2 says",
             f"has {len(header)}",
             "export the file again",
             line=3,
         )
-    annotation = _read_annotation(lines, rows, header, size)
+    annotation = _read_annotation(lines, rows, header, lead, sample_fields)
     column = _find_genes(lines, header[:lead], genes)
     matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[column], dtype)
-    if len(matrix.genes) != size.genes:
+    if len(matrix.genes) != expected:
         raise InputError(
-            f"{lines.source} must have {size.genes} genes, as line 2 says, but has "
+            f"{lines.source} must have {expected} genes, as line 2 says, but has "
             f"{len(matrix.genes)}; download or export it again"
         )
     read_log = ReadLog(str(path), f"GCT {version[1:]}")
     return make_gene_table(matrix, kind, read_log, options, annotation=annotation)
 
 
-def _read_size(lines: Lines, line: str, version: str) -> _Size:
-    """Read the two numbers of version 1.2, or the four of version 1.3."""
-    cells = line.rstrip("\t ").split("\t")
+def _read_size(lines: Lines, line: str, version: str) -> tuple[int, int, int, int]:
+    """The numbers of genes, samples, and fields of each: version 1.2 has the first two only."""
+    cells = [cell.strip() for cell in line.rstrip("\t ").split("\t")]
     expected = 2 if version == "#1.2" else 4
-    if len(cells) != expected or not all(_is_count(cell) for cell in cells):
+    if len(cells) != expected or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells):
         raise lines.reject(
             f"have {expected} whole numbers with tabs between on line 2",
             f"is {quote(line)}",
             "export the file again",
             line=2,
         )
-    numbers = [int(cell) for cell in cells]
-    return _Size(numbers[0], numbers[1], *(numbers[2:] or (1, 0)))
-
-
-def _is_count(cell: str) -> bool:
-    text = cell.strip()
-    return text.isascii() and text.isdigit() and len(text) <= 9
+    genes, samples, gene_fields, sample_fields = map(int, [*cells, "1", "0"][:4])
+    return genes, samples, gene_fields, sample_fields
 
 
 def _read_annotation(
-    lines: Lines, rows: Iterator[str], header: list[str], size: _Size
+    lines: Lines, rows: Iterator[str], header: list[str], lead: int, fields: int
 ) -> pd.DataFrame | None:
     """Read the lines about samples before those of genes."""
-    lead = 1 + size.gene_fields
     columns: dict[str, list[str]] = {}
-    for _ in range(size.sample_fields):
+    for _ in range(fields):
         cells = next(rows, "").split("\t")
         if len(cells) < len(header):
             raise lines.reject(
-                f"have {size.sample_fields} lines about samples with {len(header)} fields each",
+                f"have {fields} lines about samples with {len(header)} fields each",
                 f"has {len(cells)}",
                 "export the file again",
             )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry, ReadLog
+from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.files import check_file
 from rinn.genomics.readers.matrices import (
@@ -92,9 +92,8 @@ def load_h5ad(
         annotation = _read_annotation(obs, samples, source)
     check_finite(values, source)
     entries = [LogEntry("read", "samples", len(samples), f"values of {values_key}")]
-    if len(columns) < len(names):
-        reason = "not among the genes that were asked for"
-        entries.append(LogEntry("dropped", "genes", len(names) - len(columns), reason))
+    unused = len(names) - len(columns)
+    entries += log_count("dropped", "genes", unused, "not among the genes that were asked for")
     chosen = [names[column] for column in columns]
     matrix = Matrix(chosen, samples, values.T.astype(dtype, copy=False), entries)
     return make_gene_table(matrix, kind, ReadLog(str(path), "h5ad"), options, annotation=annotation)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.config import check_choice
-from rinn.data.log import LogEntry, ReadLog
+from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.data.scaling import LARGEST
 from rinn.data.text import Lines, parse_cell
 from rinn.errors import InputError, quote, quote_some
@@ -21,6 +21,7 @@ from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols
 
 Kind = Literal["mutation", "copy number", "expression", "other"]
 SCALES: dict[Kind, str] = {"mutation": "0 or 1", "copy number": "levels"}
+ALIQUOTS = ("first", "merge")
 GENE_COLUMNS = frozenset({"hugo_symbol", "entrez_gene_id", "cytoband", "composite.element.ref"})
 _LONG = {
     "hugo": ("hugo_symbol",),
@@ -44,10 +45,8 @@ class Options:
 
     def __post_init__(self) -> None:
         find_rule(self.duplicates, "other")
-        if self.aliquots not in ("first", "merge"):
-            raise InputError(f"aliquots must be 'first' or 'merge', got {self.aliquots!r}")
-        if self.dtype not in ("float64", "float32"):
-            raise InputError(f"dtype must be 'float64' or 'float32', got {self.dtype!r}")
+        check_choice("aliquots", self.aliquots, ALIQUOTS)
+        check_choice("dtype", self.dtype, ("float64", "float32"))
 
 
 @dataclass(frozen=True)
@@ -178,16 +177,14 @@ class LongTable:
     @property
     def entries(self) -> list[LogEntry]:
         """What was read and repaired so far."""
-        entries = [LogEntry("read", "rows", self.rows, "lines after the header")]
-        if self._comments:
-            reason = "comments above the header"
-            entries.append(LogEntry("dropped", "lines", self._comments, reason))
-        if self._blank:
-            entries.append(LogEntry("dropped", "lines", self._blank, "blank"))
-        if self._short:
-            reason = "shorter than the header: the fields at the end are taken for empty"
-            entries.append(LogEntry("repaired", "rows", self._short, reason))
-        return entries + self.lines.entries
+        short = "shorter than the header: the fields at the end are taken for empty"
+        return [
+            LogEntry("read", "rows", self.rows, "lines after the header"),
+            *log_count("dropped", "lines", self._comments, "comments above the header"),
+            *log_count("dropped", "lines", self._blank, "blank"),
+            *log_count("repaired", "rows", self._short, short),
+            *self.lines.entries,
+        ]
 
     def _read_header(self) -> list[str]:
         for line in self._body:
@@ -279,11 +276,9 @@ def read_long_values(lines: Lines, dtype: str) -> Matrix:
             f"{quote(list(genes)[rows[first]])} in {quote(list(samples)[columns[first]])}; keep "
             f"one row"
         )
-    entries = table.entries
     repeats = len(rows) - len(np.unique(at[0] * len(samples) + at[1]))
-    if repeats:
-        entries.append(LogEntry("merged", "rows", repeats, "the same gene, sample and value again"))
-    return Matrix(list(genes), list(samples), values, entries)
+    merged = log_count("merged", "rows", repeats, "the same gene, sample and value again")
+    return Matrix(list(genes), list(samples), values, table.entries + merged)
 
 
 def make_gene_table(
@@ -310,10 +305,8 @@ def make_gene_table(
         *merged,
         *log_shortened(matrix.samples, names),
         *logged,
+        *log_count("noted", "cells", int(np.isnan(values).sum()), "missing: left as NaN"),
     ]
-    missing = int(np.isnan(values).sum())
-    if missing:
-        entries.append(LogEntry("noted", "cells", missing, "missing: left as NaN"))
     index = pd.Index(list(dict.fromkeys(names[column] for column in columns)), name="sample")
     table = pd.DataFrame(values.T, index=index, columns=pd.Index(symbols.names), copy=False)
     if annotation is not None:

@@ -13,11 +13,12 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry, ReadLog, log_names
+from rinn.config import check_choice
+from rinn.data.log import LogEntry, ReadLog, log_count, log_names
 from rinn.data.text import Lines
 from rinn.errors import InputError, quote_some, suggest
 from rinn.genomics.barcodes import choose_aliquots, load_samples, log_shortened, parse_barcode
-from rinn.genomics.readers.matrices import GeneTable, LongTable
+from rinn.genomics.readers.matrices import ALIQUOTS, GeneTable, LongTable
 from rinn.genomics.symbols import SymbolRules, clean_symbols
 
 NON_SILENT = (
@@ -114,8 +115,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         find_classes(self.classes)
-        if self.aliquots not in ("first", "merge"):
-            raise InputError(f"aliquots must be 'first' or 'merge', got {self.aliquots!r}")
+        check_choice("aliquots", self.aliquots, ALIQUOTS)
         if isinstance(self.filters, str):
             raise InputError(
                 f"filters must be a list such as ['PASS'], got the text {self.filters!r}; put it "
@@ -244,18 +244,16 @@ def _make_table(
         table = table.iloc[:, np.flatnonzero(is_mutated)]
     if table.empty:
         raise InputError(f"{log.source} must name genes, but no symbol is left; check column 1")
-    lost = {
-        "their gene has no symbol": int((columns < 0).sum()),
-        "of aliquots that were dropped, or of no sample": int(((rows < 0) & (columns >= 0)).sum()),
-    }
+    nameless, lost = int((columns < 0).sum()), int(((rows < 0) & (columns >= 0)).sum())
+    of_dropped = "of aliquots that were dropped, or of no sample"
     repeats = int(is_kept.sum() - values.sum(dtype=np.int64))
-    merged = LogEntry("merged", "mutations", repeats, "more of the same gene and sample")
     entries = [
         *kept.entries,
-        *(LogEntry("dropped", "mutations", n, reason) for reason, n in lost.items() if n),
+        *log_count("dropped", "mutations", nameless, "their gene has no symbol"),
+        *log_count("dropped", "mutations", lost, of_dropped),
         *symbols.entries,
         *entries,
-        *([merged] if repeats else []),
+        *log_count("merged", "mutations", repeats, "more of the same gene and sample"),
         *_log_sequenced(owners, sequenced),
     ]
     log = replace(log, entries=tuple(entries), tallies={"class": kept.effects})
