@@ -7,11 +7,12 @@ import pytest
 from rinn.errors import InputError
 from rinn.files import (
     LOCK,
+    TEMPORARY,
     check_target,
     holds_manifest,
     lock_folder,
     make_folder,
-    remove_parts,
+    remove_files,
     replace_file,
 )
 
@@ -127,9 +128,9 @@ class TestFolders:
         (tmp_path / PART.replace("0", "b")).symlink_to("notes.part")
         before = read_names(tmp_path)
         (tmp_path / PART).touch()
-        remove_parts(tmp_path)
+        remove_files(tmp_path, TEMPORARY)
         assert read_names(tmp_path) == before
-        remove_parts(tmp_path / "none")
+        remove_files(tmp_path / "none", TEMPORARY)
 
     def test_a_lock_keeps_the_content_of_its_file(self, tmp_path):
         (tmp_path / LOCK).write_text("mine")

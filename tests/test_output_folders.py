@@ -157,7 +157,7 @@ class TestDisk:
             if code != 2:
                 break
             said = capsys.readouterr().err
-            assert "No space left on device; mend this or write elsewhere" in said
+            assert "No space left on device; solve this or write elsewhere" in said
             assert not list(tmp_path.rglob("*.part"))
         assert code == (1 if command == "demo" else 0)  # the demo goes on to its (broken) fit
         assert 1 < number < 39

@@ -6,6 +6,7 @@ What trains networks is imported by the first fit: JAX takes longer to load than
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import numbers
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -116,42 +117,31 @@ class GraphEstimator(BaseEstimator):
         from rinn.nets.devices import find_devices
         from rinn.pipeline import plan_run, run_plan
 
-        plan = plan_run(data, settings, self._read_prior())
-        devices = find_devices(self.device)
-        quiet = not (self.verbose and plan.trials)
+        prior = getattr(self, "prior", None)
+        prior = load_prior(prior) if isinstance(prior, str | os.PathLike) else prior
+        plan = plan_run(data, settings, prior)
+        devices = find_devices(self.device) if hasattr(self, "device") else ()
+        quiet = not (plan.trials and self.verbose)
         with TrainingProgress(len(plan.trials), Terminal(stderr=True), quiet=quiet) as progress:
             return run_plan(plan, devices, report=progress)
 
-    def _read_prior(self) -> PriorKnowledge | None:
-        prior = getattr(self, "prior", None)
-        return load_prior(prior) if isinstance(prior, str | os.PathLike) else prior
-
     def _keep(self, fit: Fit) -> None:
         """Keep what only some strategies give."""
+        if fit.detected is not None:
+            self.graphs_ = fit.detected.graphs
 
     def _check_parameters(self) -> RunSettings:
-        check_device(self.device)
-        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
-        if isinstance(self.random_state, numbers.Integral):
-            seed = as_plain(self.random_state)
-            check_integer("random_state", seed, 0)
-        else:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return RunSettings(
-            budget=self.budget,
-            trials=as_plain(self.trials),
-            epochs=as_plain(self.epochs),
-            keep=as_plain(self.keep),
-            select=self.select,
-            loss=self.loss,
-            effects=self.effects,
-            direct=_as_flag(self.direct),
-            effects_only=_as_flag(self.effects_only),
-            output_edges=_as_flag(self.output_edges),
-            bootstraps=as_plain(self.bootstraps),
-            seed=seed,
-            strategy=self._strategy,
-        )
+        given = {name: _as_builtin(value) for name, value in self.get_params(deep=False).items()}
+        check_integer("min_samples", given["min_samples"], FEWEST_SAMPLES)
+        if "device" in given:
+            check_device(given["device"])
+        if isinstance(given.get("random_state"), int):
+            check_integer("random_state", given["random_state"], 0)
+            given["seed"] = given["random_state"]
+        elif "random_state" in given:
+            given["seed"] = int(check_random_state(given["random_state"]).randint(2**31 - 1))
+        names = {field.name for field in dataclasses.fields(RunSettings)} & given.keys()
+        return RunSettings(strategy=self._strategy, **{name: given[name] for name in names})
 
     def _check_tables(self, X: Any, Y: Any, covariates: Any = None, kinds: Any = None) -> Data:
         """Check X and Y by scikit-learn's rules, then by those of every run."""
@@ -177,9 +167,9 @@ class GraphEstimator(BaseEstimator):
         y = y[:, None] if self._is_single else y
         x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
         y_table = Table(y, outputs or tuple(f"y{number}" for number in range(y.shape[1])))
-        told = check_kinds(kinds, y_table.columns)
+        kinds = check_kinds(kinds, y_table.columns)
         data = pair_tables(
-            x_table, y_table, min_samples=self.min_samples, covariates=covariates, kinds=told
+            x_table, y_table, min_samples=self.min_samples, covariates=covariates, kinds=kinds
         )
         self._y_coding = data.coding
         self._x_varies = _find_kept(x_table, data, "X")
@@ -202,15 +192,12 @@ class NetworkEstimator(GraphEstimator):
         self._covariate_models = fit.problem.adjustment.models if fit.problem.adjustment else ()
 
 
-def as_plain(value: Any) -> Any:
-    """Turn NumPy's whole numbers, as a grid of parameters has them, into Python's."""
-    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    return int(value) if is_whole else value
-
-
-def _as_flag(value: Any) -> Any:
-    """Turn NumPy's truth values, as a grid of parameters has them, into Python's."""
-    return bool(value) if isinstance(value, np.bool_) else value
+def _as_builtin(value: Any) -> Any:
+    """Turn NumPy's integers and truth values, as a grid of parameters has them, into Python's."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return int(value) if is_integer else value
 
 
 def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
@@ -218,39 +205,33 @@ def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
     return np.array([name not in dropped for name in table.columns])
 
 
-class Detector(GraphEstimator):
-    """An estimator that finds graphs in the data, and has nothing to predict with."""
+class Unpredictive(GraphEstimator):
+    """An estimator that has nothing to predict with; `_lacks` says what is missing for what."""
+
+    _lacks: ClassVar[dict[str, str]] = {
+        "predict": "finds a graph, and no model of the outputs",
+        "transform": "finds a graph, and no model of its latents",
+    }
 
     def predict(self, X: Any) -> None:
-        """Refuse: the strategy finds a graph and no model of the outputs.
+        """Refuse.
 
         Raises:
             InputError: always.
         """
-        raise InputError(
-            f"predict must be asked of RINN, DNN or ESC; {type(self).__name__} finds a graph, and "
-            f"no model of the outputs"
-        )
+        raise self._refuse("predict")
 
     def transform(self, X: Any) -> None:
-        """Refuse: the strategy finds a graph and no model of its latents.
+        """Refuse.
 
         Raises:
             InputError: always.
         """
-        raise InputError(
-            f"transform must be asked of RINN, DNN or ESC; {type(self).__name__} finds a graph, "
-            f"and no model of its latents"
-        )
+        raise self._refuse("transform")
 
-    def _search(self, data: Data, settings: RunSettings) -> Fit:
-        from rinn.pipeline import fit_data
-
-        return fit_data(data, settings, ())
-
-    def _keep(self, fit: Fit) -> None:
-        if fit.detected is not None:
-            self.graphs_ = fit.detected.graphs
+    def _refuse(self, method: str) -> InputError:
+        why = f"{type(self).__name__} {self._lacks[method]}"
+        return InputError(f"{method} must be asked of RINN, DNN or ESC; {why}")
 
 
 class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstimator):
@@ -326,10 +307,10 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
                 f"y must have the samples of X and the outputs of fit, {predicted.shape}, got "
                 f"{y.shape}; pass the same columns"
             )
-        known = ~(np.isnan(y) | np.isnan(predicted.reshape(y.shape)))
-        if known.all():
+        observed = ~(np.isnan(y) | np.isnan(predicted.reshape(y.shape)))
+        if observed.all():
             return float(r2_score(y, predicted, sample_weight=sample_weight))
-        return _score_known(y, predicted, known, sample_weight)
+        return _score_observed(y, predicted, observed, sample_weight)
 
     def transform(self, X: Any) -> Float[np.ndarray, "sample latent"]:
         """Compute the activity of each latent.
@@ -388,15 +369,15 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         return self._x_scale.apply(x[:, self._x_varies]).T
 
 
-def _score_known(
-    y: np.ndarray, predicted: np.ndarray, known: np.ndarray, sample_weight: Any
+def _score_observed(
+    y: np.ndarray, predicted: np.ndarray, observed: np.ndarray, sample_weight: Any
 ) -> float:
-    """The mean R² of the outputs, each over the samples in which it is known."""
-    columns = [part.reshape(len(y), -1).T for part in (y, predicted, known)]
+    """The mean R² of the outputs, each over the samples in which it is observed."""
+    columns = [part.reshape(len(y), -1).T for part in (y, predicted, observed)]
     weight = None if sample_weight is None else np.asarray(sample_weight)
     scores = [
-        r2_score(own[rows], guess[rows], sample_weight=None if weight is None else weight[rows])
-        for own, guess, rows in zip(*columns, strict=True)
+        r2_score(true[rows], guess[rows], sample_weight=None if weight is None else weight[rows])
+        for true, guess, rows in zip(*columns, strict=True)
         if rows.sum() > 1
     ]
     return float(np.mean(scores)) if scores else float("nan")
@@ -526,7 +507,7 @@ def _in_double() -> contextlib.AbstractContextManager[Any]:
     return jax.experimental.enable_x64(True)  # type: ignore[attr-defined]
 
 
-class DBN(NetworkEstimator):
+class DBN(Unpredictive, NetworkEstimator):
     """Learn latents behind the outputs with deep belief networks, without a look at the inputs.
 
     The networks are autoencoders of Y, so that `graph_` has latents and outputs, but no edge from
@@ -542,30 +523,13 @@ class DBN(NetworkEstimator):
 
     _strategy = "dbn"
 
-    def predict(self, X: Any) -> None:
-        """Refuse: the networks know nothing of X.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "predict must be asked of RINN, DNN or ESC; DBN learns from Y alone and cannot tell Y "
-            "from X"
-        )
-
-    def transform(self, X: Any) -> None:
-        """Refuse: the networks know nothing of X.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "transform must be asked of RINN, DNN or ESC; DBN learns from Y alone and cannot tell "
-            "the latents' activity from X"
-        )
+    _lacks: ClassVar[dict[str, str]] = {
+        "predict": "learns from Y alone and cannot tell Y from X",
+        "transform": "learns from Y alone and cannot tell the latents' activity from X",
+    }
 
 
-class DM(Detector):
+class DM(Unpredictive):
     """Find the latent graph between two tables by Detect MIMIC (Murray-Watters, Glymour 2015).
 
     Tests of independence take the place of networks. There is nothing to predict with.
@@ -604,14 +568,8 @@ class DM(Detector):
         self.alpha_sober = alpha_sober
         self.min_samples = min_samples
 
-    def _check_parameters(self) -> RunSettings:
-        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
-        return RunSettings(
-            strategy=self._strategy, alpha_pc=self.alpha_pc, alpha_sober=self.alpha_sober
-        )
 
-
-class Regression(Detector):
+class Regression(Unpredictive):
     """Find a latent graph by a linear regression of each output, tests, and groups of inputs.
 
     The plain baseline for the other strategies. There is nothing to predict with.
@@ -635,7 +593,3 @@ class Regression(Detector):
 
     def __init__(self, *, min_samples: int = MIN_SAMPLES) -> None:
         self.min_samples = min_samples
-
-    def _check_parameters(self) -> RunSettings:
-        check_integer("min_samples", as_plain(self.min_samples), FEWEST_SAMPLES)
-        return RunSettings(strategy=self._strategy)

@@ -1,8 +1,7 @@
-"""Files: read whole with bounds, written whole or not at all; output folders; tables as text.
+"""Files: read with bounds, written as a whole or not at all; output folders; tables as text.
 
-Temporary files and the lock have names that no one else gives to a file: `.rinn-`, 16 hexadecimal
-digits, `.part`; and `.rinn.lock`. Whatever the disk refuses while something is written becomes an
-InputError here.
+Temporary files and the lock have names that no one else uses: `.rinn-`, 16 hexadecimal digits,
+`.part`; and `.rinn.lock`. Errors of the disk become InputErrors here.
 """
 
 from __future__ import annotations
@@ -23,26 +22,18 @@ import pandas as pd
 from rinn.errors import InputError
 
 LOCK = ".rinn.lock"
-_PART = re.compile(r"\.rinn-[0-9a-f]{16}\.part")
+TEMPORARY = re.compile(r"\.rinn-[0-9a-f]{16}\.part")
 
 BLOCK = 1 << 20
 MIN_UNPACKED = 1 << 30  # a gzip file may always grow to 1 GiB
 MAX_GROWTH = 200  # times its own size; tables of zeros and ones grow about a hundredfold
 COPIES = 4  # of a text table that its readers hold at the same time
 _FORMULA_STARTS = frozenset("=+-@\t\r\uff1d\uff0b\uff0d\uff20")  # the last four are full-width
-_PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file beside its place, then move it there.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     replace_file(Path(folder, "a.txt"), b"all of it")
-        ...     sorted(entry.name for entry in Path(folder).iterdir())
-        ['a.txt']
-    """
+    """Write a file under a temporary name in the same folder, then rename it."""
     check_target(path)
     part = path.with_name(f".rinn-{secrets.token_hex(8)}.part")
     try:
@@ -58,19 +49,13 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
             raise
     except OSError as error:
         raise InputError(
-            f"cannot write {path}: {error.strerror}; mend this or write elsewhere, then repeat the "
-            f"command"
+            f"cannot write {path}: {error.strerror}; solve this or write elsewhere, then "
+            f"repeat the command"
         ) from error
 
 
 def check_target(path: Path) -> None:
-    """Check that a file can be put at a path, before it is made.
-
-    Example:
-        >>> check_target(Path("/dev/null"))
-        Traceback (most recent call last):
-        rinn.errors.InputError: cannot write /dev/null: it is a link or a device; name a plain file
-    """
+    """Check that a file can be put at a path, before it is made."""
     if os.path.isdir(path):
         raise InputError(f"cannot write {path}: it is a folder; name a file in it")
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
@@ -86,7 +71,7 @@ def make_folder(folder: Path) -> None:
 
 
 def holds_manifest(folder: Path, name: str, what: str) -> bool:
-    """Say whether an output folder holds a manifest; without one it must be new or empty."""
+    """Whether an output folder holds a manifest; without one it must be new or empty."""
     if not os.path.exists(folder):
         return False
     if not folder.is_dir():
@@ -95,7 +80,7 @@ def holds_manifest(folder: Path, name: str, what: str) -> bool:
         names = {entry.name for entry in folder.iterdir()}
     if name in names:
         return True
-    others = {other for other in names if other != LOCK and not _PART.fullmatch(other)}
+    others = {other for other in names if other != LOCK and not TEMPORARY.fullmatch(other)}
     if others:
         raise InputError(
             f"--out must be new, empty or a folder of this {what}, but {folder} holds other files "
@@ -119,13 +104,8 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 f"--out must be a folder that no other process writes to, but {folder} is in use; "
                 f"wait for it, or choose another"
             ) from None
-        remove_parts(folder)
+        remove_files(folder, TEMPORARY)
         yield
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove the temporary files that a killed process left in a locked folder."""
-    remove_files(folder, _PART)
 
 
 def remove_files(folder: Path, names: re.Pattern[str]) -> None:
@@ -165,16 +145,9 @@ def _lock_file(file: IO[str]) -> None:
 
 
 def check_file(path: Path, source: str) -> int:
-    """Refuse a path that does not lead to a regular file: pipes and devices need not end.
-
-    Example:
-        >>> check_file(Path("/dev/zero"), "X (/dev/zero)")
-        Traceback (most recent call last):
-        rinn.errors.InputError: X (/dev/zero) must be a regular file, but it is a device; save its \
-content to a file first, and give that file
-    """
+    """The size of a regular file; pipes and devices, which need not end, are refused."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         raise InputError(
             f"{source} must be an existing file, but there is none; check the spelling and the "
@@ -182,27 +155,20 @@ content to a file first, and give that file
         ) from None
     except (OSError, ValueError) as error:
         raise _reject_unreadable(source, error) from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{source} must be a file, but it is a folder; name one file inside it")
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
-        kind = "a socket" if stat.S_ISSOCK(found.st_mode) else kind
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a pipe" if stat.S_ISFIFO(status.st_mode) else "a device"
+        kind = "a socket" if stat.S_ISSOCK(status.st_mode) else kind
         raise InputError(
             f"{source} must be a regular file, but it is {kind}; save its content to a file "
             f"first, and give that file"
         )
-    return found.st_size
+    return status.st_size
 
 
 def read_file(path: Path, source: str) -> bytes:
-    """Read a whole file.
-
-    Example:
-        >>> read_file(Path("none.csv"), "Y (none.csv)")
-        Traceback (most recent call last):
-        rinn.errors.InputError: Y (none.csv) must be an existing file, but there is none; check \
-the spelling and the folder
-    """
+    """Read a whole file."""
     check_memory(check_file(path, source), source)
     try:
         return path.read_bytes()
@@ -211,14 +177,7 @@ the spelling and the folder
 
 
 def unpack_gzip(content: bytes, source: str) -> bytes:
-    """Unpack a whole gzip file.
-
-    Example:
-        >>> unpack_gzip(b"no gzip", "X")
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must be a whole gzip file, but it cannot be unpacked (Error -3 \
-while decompressing data: incorrect header check); compress or download it again
-    """
+    """Unpack a whole gzip file."""
     blocks: list[bytes] = []
     size = 0
     try:
@@ -236,57 +195,42 @@ while decompressing data: incorrect header check); compress or download it again
 
 def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[bytes]:
     """Unpack gzip of one or more members, never more than a block at a time."""
-    most, count = max(MIN_UNPACKED, MAX_GROWTH * size), 0
+    limit, count = max(MIN_UNPACKED, MAX_GROWTH * size), 0
     unpacker = None
     for block in blocks:
-        rest = block if unpacker else block.lstrip(b"\0")
-        while rest:
+        left = block if unpacker else block.lstrip(b"\0")
+        while left:
             unpacker = unpacker or zlib.decompressobj(31)
-            part = unpacker.decompress(rest, BLOCK)
+            part = unpacker.decompress(left, BLOCK)
             count += len(part)
-            if count > most:
+            if count > limit:
                 raise InputError(
                     f"{source} must be a gzip file that grows to at most {MAX_GROWTH} times its "
-                    f"size, or 1 GiB, but it grows beyond {most:,} bytes; unpack it if it is right"
+                    f"size, or 1 GiB, but it grows beyond {limit:,} bytes; unpack it if it is right"
                 )
             yield part
-            rest = unpacker.unconsumed_tail
+            left = unpacker.unconsumed_tail
             if unpacker.eof:  # another member may follow, or zeros that fill a tape
-                rest, unpacker = unpacker.unused_data.lstrip(b"\0"), None
+                left, unpacker = unpacker.unused_data.lstrip(b"\0"), None
     if unpacker:
         yield unpacker.flush()
         raise zlib.error("it is cut off")
 
 
 def check_memory(size: int, source: str, copies: int = COPIES) -> None:
-    """Refuse what is too large for this machine before it is read.
-
-    Example:
-        >>> check_memory(1 << 60, "X")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must fit in memory, but has 1,073,741,824.0 GiB, and this \
-machine can take ... GiB; leave out rows or columns, or use a larger machine
-    """
-    most = _find_memory() // copies
-    if size > most:
+    """Refuse what is too large for this machine before it is read."""
+    limit = _find_memory() // copies
+    if size > limit:
         raise InputError(
             f"{source} must fit in memory, but has {size / (1 << 30):,.1f} GiB, and this machine "
-            f"can take {most / (1 << 30):,.1f} GiB; leave out rows or columns, or use a larger "
+            f"can take {limit / (1 << 30):,.1f} GiB; leave out rows or columns, or use a larger "
             f"machine"
         )
 
 
 @contextlib.contextmanager
 def within_memory(source: str) -> Iterator[None]:
-    """Turn the lack of memory while a file is read into an error of the user's.
-
-    Example:
-        >>> with within_memory("X"):
-        ...     raise MemoryError
-        Traceback (most recent call last):
-        rinn.errors.InputError: X must fit in memory, but it does not; leave out rows or columns, \
-or use a larger machine
-    """
+    """Turn a lack of memory while a file is read into an InputError."""
     try:
         yield
     except MemoryError:
@@ -297,7 +241,7 @@ or use a larger machine
 
 
 def _find_memory() -> int:
-    """The machine's memory in bytes; no bound where it does not tell."""
+    """The machine's memory in bytes; no bound where that is not known."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -334,7 +278,7 @@ def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
 def guard_formula(text: str) -> str:
     """Write text so that no spreadsheet takes it for a formula: with a quote before it.
 
-    A formula begins with = + - @, a tab or a carriage return and goes on. Plain numbers are none.
+    A formula begins with = + - @, a tab or a carriage return; a number is none.
 
     Example:
         >>> [guard_formula(text) for text in ("TP53", "-", "-1.5", "=1+1", "'=1+1")]
@@ -354,9 +298,9 @@ def unguard_formula(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether text, but for quotes before it, is one that a spreadsheet would evaluate."""
+    """Whether a spreadsheet would evaluate the text, apart from quotes before it."""
     bare = text.lstrip("'")
-    return len(bare) > 1 and bare[0] in _FORMULA_STARTS and not _PLAIN_NUMBER.fullmatch(bare)
+    return len(bare) > 1 and bare[0] in _FORMULA_STARTS and not _NUMBER.fullmatch(bare)
 
 
 def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
@@ -366,8 +310,8 @@ def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame
         return change(cell) if isinstance(cell, str) else cell
 
     changed = table.copy(deep=False)
-    for place in range(table.shape[1]):
-        column = table.iloc[:, place]
+    for i in range(table.shape[1]):
+        column = table.iloc[:, i]
         if not pd.api.types.is_numeric_dtype(column):
-            changed.isetitem(place, column.map(change_text).array)
+            changed.isetitem(i, column.map(change_text).array)
     return changed.set_axis([change_text(name) for name in table.columns], axis=1)

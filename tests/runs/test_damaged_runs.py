@@ -289,7 +289,7 @@ def test_a_full_disk(place, command, capsys, monkeypatch):
     monkeypatch.setattr(os, "replace", fill)
     code, said = call(command, place, capsys)
     assert code == 2
-    assert "No space left on device; mend this or write elsewhere" in said
+    assert "No space left on device; solve this or write elsewhere" in said
 
 
 def test_a_linked_report_stays(place, capsys):

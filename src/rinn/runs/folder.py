@@ -22,12 +22,12 @@ import pandas as pd
 
 from rinn.errors import InputError
 from rinn.files import (
+    TEMPORARY,
     encode_table,
     holds_manifest,
     lock_folder,
     make_folder,
     remove_files,
-    remove_parts,
     replace_file,
 )
 
@@ -83,8 +83,8 @@ class OutputFolder:
         """Remove files of work in progress, once everything else is written."""
         for name in self.kind.work:
             folder = self.path / name
-            remove_files(folder, _WORK_FILE)
-            remove_parts(folder)
+            for names in (_WORK_FILE, TEMPORARY):
+                remove_files(folder, names)
             with contextlib.suppress(OSError):  # the user's own files stay
                 folder.rmdir()
 
@@ -100,7 +100,7 @@ def open_output(path: Path, manifest: dict[str, Any], kind: FolderKind) -> Itera
             folder.write_manifest(manifest)
         for name in (*kind.subfolders, *(() if folder.is_complete else kind.work)):
             make_folder(path / name)
-            remove_parts(path / name)
+            remove_files(path / name, TEMPORARY)
         yield folder
 
 
