@@ -295,7 +295,7 @@ def test_command_line(files, capsys):
     assert manifest["tables"]["covariates"] == "z.csv"
     assert manifest["covariates"]["names"] == ["tissue", "age"]
     assert "among samples with the same tissue." in manifest["null"]["sentence"]
-    assert 0.3 < manifest["covariates"]["share"] < 1
+    assert 0.3 < manifest["covariates"]["fraction"] < 1
     assert "--covariates" in manifest["command"]
     table = pd.read_csv(out / "covariates.csv", keep_default_na=False)
     assert list(table) == [

@@ -22,7 +22,7 @@ from rinn.runs.sentences import describe_comparison
 from rinn.structure.enrichment import COLUMNS
 from run_folders import make_comparison, make_manifest
 
-COVARIATES = {"names": ["tissue"], "columns": [], "share": 0.1, "sentence": "", "notes": []}
+COVARIATES = {"names": ["tissue"], "columns": [], "fraction": 0.1, "sentence": "", "notes": []}
 HOSTILE = "<img src=x onerror=alert(1)> & 'sets'"
 
 

@@ -42,7 +42,7 @@ def place(tmp_path_factory):
         "versions": {"rinn": "1.0"},
         "comparison": make_comparison(True),
         "null": {"sentence": "Little is chance.", "rounds": 2, "reported": 0.5},
-        "covariates": {"names": ["tissue"], "columns": [], "share": 0.1, "sentence": "A little.",
+        "covariates": {"names": ["tissue"], "columns": [], "fraction": 0.1, "sentence": "A little.",
                        "notes": []},
         "prior": {
             "files": {"prior": "prior.csv"},

@@ -25,7 +25,7 @@ from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
 from rinn.runs.manifest import PredictionSummary, Scores, ScoreValues, Spread
 from rinn.runs.read import RunContents
-from rinn.runs.sentences import LOSS_WORDS, NO_NETWORKS, describe_comparison
+from rinn.runs.sentences import LOSS_LABELS, NO_NETWORKS, describe_comparison
 
 MAX_NAMES = 12
 MAX_PAIRS = 10
@@ -120,7 +120,7 @@ def show_test(test: PredictionSummary | None, console: Console) -> None:
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
-    label = LOSS_WORDS[test.loss]
+    label = LOSS_LABELS[test.loss]
     line = f"test set ({test.samples} samples): {label} {_spread(test.error)}"
     if test.auroc:
         line += f", AUROC {_spread(test.auroc)}"

@@ -19,7 +19,7 @@ from rinn.report.folders import MANIFEST, REPORT, Parts, open_file, write_addres
 from rinn.report.html.document import read_resource, render_document
 from rinn.report.html.markup import Markup, element, key, paragraph
 from rinn.report.info import edges_info
-from rinn.runs.sentences import LOSS_WORDS
+from rinn.runs.sentences import LOSS_LABELS
 
 MAX_BYTES = 64_000_000
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
@@ -99,7 +99,7 @@ def _describe_manifest(card: Card, manifest: dict[str, Any]) -> Card:
     named = (str(word) for word in manifest.get("command") or [] if Path(str(word)).name == x)
     error = ""
     if test:
-        loss = LOSS_WORDS.get(test["loss"], "error").removeprefix("mean ")
+        loss = LOSS_LABELS.get(test["loss"], "error").removeprefix("mean ")
         error = f"{loss} {float(test['error']['mean']):.4g}"
     return replace(
         card,

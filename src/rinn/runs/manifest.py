@@ -108,7 +108,7 @@ class CovariateSummary:
 
     names: tuple[str, ...]
     columns: tuple[dict[str, str], ...]
-    share: float
+    fraction: float
     sentence: str
     notes: tuple[str, ...]
 

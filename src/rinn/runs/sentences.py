@@ -1,4 +1,4 @@
-"""What a run found, in sentences that can go into a paper."""
+"""The results of a run, in sentences that can go into a paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_NETWORKS = (
     "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
     "and inputs reach."
 )
-LOSS_WORDS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
+LOSS_LABELS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 
 
 def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:
@@ -45,11 +45,11 @@ def summarise_null(null: Null, graph: nx.DiGraph) -> str:
 was connected; of the 4 real inputs beside them, all were.
     """
     q = list(assign_q(graph, null).values())
-    stated = _tell_stated(graph.number_of_edges() - len(q), len(q))
-    return f"{_tell_drawn(null)}; {_tell_edges(q)}{stated}. {_tell_decoys(null)}."
+    forced = _describe_forced(graph.number_of_edges() - len(q), len(q))
+    return f"{_describe_edges(null)}; {_describe_q(q)}{forced}. {_describe_decoys(null)}."
 
 
-def _tell_drawn(null: Null) -> str:
+def _describe_edges(null: Null) -> str:
     rounds = count(null.rounds, "round")
     networks = f" of {count(null.networks, 'network')}" if null.networks else ""
     each = "" if null.rounds == 1 else " per graph"
@@ -63,7 +63,7 @@ def _tell_drawn(null: Null) -> str:
     return f"With the rows of Y permuted ({rounds}{networks}), {edges}"
 
 
-def _tell_edges(q: list[float]) -> str:
+def _describe_q(q: list[float]) -> str:
     """How many edges are hardly chance; both ends of what is above the level."""
     if not q:
         return "this graph has no edge"
@@ -85,34 +85,34 @@ def _tell_edges(q: list[float]) -> str:
     )
 
 
-def _tell_stated(stated: int, others: int) -> str:
+def _describe_forced(forced: int, others: int) -> str:
     """Edges that are there because the prior says so are neither found nor chance."""
-    if not stated:
+    if not forced:
         return ""
-    those = "one that the prior states" if stated == 1 else f"{stated} that the prior states"
+    those = "one that the prior states" if forced == 1 else f"{forced} that the prior states"
     if not others:
         return f" but {those}"
     return f", not counting {those}"
 
 
-def _tell_decoys(null: Null) -> str:
+def _describe_decoys(null: Null) -> str:
     seen = null.decoyed
     if seen.decoys == 1:
         decoys = "The one decoy input, a permuted copy of a real one, was "
         decoys += "connected" if seen.connected_decoys else "not connected"
     else:
-        were = _tell_share(seen.connected_decoys, seen.decoys)
+        were = _describe_fraction(seen.connected_decoys, seen.decoys)
         decoys = f"Of {seen.decoys} decoy inputs, permuted copies of real ones, {were} connected"
     if seen.inputs == 1:
         return f"{decoys}; the real one was{'' if seen.connected_inputs else ' not'}"
     beside = "it" if seen.decoys == 1 else "them"
-    were = _tell_share(seen.connected_inputs, seen.inputs)
+    were = _describe_fraction(seen.connected_inputs, seen.inputs)
     return f"{decoys}; of the {seen.inputs} real inputs beside {beside}, {were}"
 
 
-def _tell_share(part: int, whole: int) -> str:
-    if part == whole:
-        return "both were" if whole == 2 else "all were"
+def _describe_fraction(part: int, total: int) -> str:
+    if part == total:
+        return "both were" if total == 2 else "all were"
     return {0: "none was", 1: "one was"}.get(part, f"{part} were")
 
 

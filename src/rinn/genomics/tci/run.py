@@ -167,11 +167,11 @@ class ScoringProgress(WorkProgress):
         self._degs, self._permutations, self._done = degs, permutations, 0
 
     def __call__(self, degs: int) -> None:
-        """Take note of DEGs that are newly done."""
+        """Add DEGs that are newly done."""
         self._done += degs
         self.show(self._done)
 
-    def _words(self) -> str:
+    def _describe(self) -> str:
         passes, degs = divmod(self._done, self._degs)
         if passes == 0:
             return f"{degs}/{self._degs} DEGs"
