@@ -363,7 +363,7 @@ def test_any_attribute_is_harmless(tmp_path, kind, name, value):
 @pytest.mark.parametrize(
     "name", ["id", "name", "label", "pos", "source", "target", "value", "parent", "latent", "shape"]
 )
-def test_reserved_attributes_step_aside(tmp_path, kind, name):
+def test_reserved_attributes_get_an_underscore(tmp_path, kind, name):
     graph = typical()
     for values in (graph.nodes["L1"], graph.edges["x0", "L1"]):
         values.update({name: "mine", f"{name}_": "too"})

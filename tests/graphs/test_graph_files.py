@@ -169,7 +169,7 @@ AB, BA = {"source": "a", "target": "b"}, {"source": "b", "target": "a"}
         ),
         (
             {"nodes": NODES, "edges": [AB | {"weight": "big"}]},
-            "the edge 'a' -> 'b' must have a finite number as weight, got 'big'; mend it or leave",
+            "the edge 'a' -> 'b' must have a finite number as weight, got 'big'; correct it",
         ),
         (
             {"nodes": NODES, "edges": [AB | {"weight": 10**309}]},
@@ -213,7 +213,7 @@ AB, BA = {"source": "a", "target": "b"}, {"source": "b", "target": "a"}
         ),
         (
             f'{{"nodes": [{{"id": "a", "deep": {"[" * 900 + "]" * 900}}}], "edges": []}}',
-            "must hold lists and objects at most 50 deep within each other, but they are deeper",
+            "must hold lists and objects nested at most 50 deep, but they are deeper",
         ),
         (
             {"nodes": [{"id": "n" * 10**6, "role": "n" * 10**6}], "edges": []},
@@ -468,7 +468,7 @@ def test_spoiled_files_are_read_or_refused_in_one_sentence(tmp_path, spoil, seed
 def test_junk_is_refused(tmp_path, suffix, content):
     path = tmp_path / f"junk{suffix}"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"must hold (JSON|GraphML), but .*; write the file anew"):
+    with pytest.raises(InputError, match=r"must hold (JSON|GraphML), but .*; write the file again"):
         load_graph(path)
 
 
@@ -512,10 +512,10 @@ def test_edges_table_has_further_numbers_but_no_text():
     graph.add_edge("x0", "y1", weight=2.0)
     drawn = nx.DiGraph([("x0", "y1")])
     table = edges_table(graph, reported=drawn)
-    assert table.columns.tolist()[4:] == ["weight", "frequency", "q", "drawn"]
+    assert table.columns.tolist()[4:] == ["weight", "frequency", "q", "reported"]
     assert table["q"].iloc[0] == 0.25
     assert np.isnan(table["q"].iloc[1])
-    assert table["drawn"].tolist() == [False, True]
+    assert table["reported"].tolist() == [False, True]
 
 
 def test_an_edge_that_could_be_exchanged_names_the_other_in_the_table_and_in_files(tmp_path):

@@ -120,7 +120,7 @@ def test_twins_of_the_papers_graph():
     assert groups["h18", "h23"].inputs == (("x3",), ("x3", "x4", "x5", "x10", "x11"))
     assert identifiable(paper_graph()) == ["h17", "h19", "h21", "h22", "h24"]
     assert reasons(paper_graph())["h23"] == (
-        "reaches the same outputs as h18, so the two cannot be told apart"
+        "reaches the same outputs as h18, so the two cannot be distinguished"
     )
 
 
@@ -141,7 +141,7 @@ def test_a_clean_graph_is_known_whole():
     ("extra", "node", "reason"),
     [
         ([("u", "x0")], "u", "acts on an input"),
-        ([("y0", "u"), ("u", "y1")], "u", "is acted on by an output"),
+        ([("y0", "u"), ("u", "y1")], "u", "is an effect of an output"),
         ([("a", "u")], "u", "reaches no output, so"),
         ([("u", "k")], "k", "reaches no output, and no input reaches it"),
         ([("u", "y0"), ("u", "y4")], "u", "is reached by no input"),

@@ -182,7 +182,7 @@ class TestPage:
         assert not tags & {"script", "link", "img", "iframe", "object", "base", "form"}
         assert not {"src", "href", "srcset"} & {name for _, attrs in reader.tags for name in attrs}
         assert not [attrs for _, attrs in reader.tags if any(k.startswith("on") for k in attrs)]
-        assert "default-src 'none'" in page
+        assert "default-src &#39;none&#39;" in page
         style = page[page.index("<style>") : page.index("</style>")]
         assert "url(" not in style
         assert "@import" not in style

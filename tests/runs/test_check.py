@@ -44,7 +44,7 @@ def test_the_papers_graph_as_json():
         "name": "h16",
         "identifiable": False,
         "spare": False,
-        "reason": "reaches the same outputs as h20, so the two cannot be told apart",
+        "reason": "reaches the same outputs as h20, so the two cannot be distinguished",
         "inputs": ["x0"],
         "outputs": ["y0", "y5", "y10", "y15"],
     }
@@ -57,7 +57,7 @@ def test_the_modified_graph_is_counted():
     graph = make_graph([("x0", "h"), ("h", "y0"), ("h", "dead"), ("u", "y0")])
     result = check_causality(graph)
     assert (result.kept_latents, result.kept_edges) == (1, 2)
-    assert "1 latent and 2 edges lie between inputs and outputs" in shown(result)
+    assert "1 latent and 2 edges are between inputs and outputs" in shown(result)
 
 
 def test_the_text_names_latents_reasons_and_assumptions():
@@ -65,7 +65,7 @@ def test_the_text_names_latents_reasons_and_assumptions():
     assert "16 inputs, 9 latents, 16 outputs, 47 edges" in lines[0]
     assert "5 of the latents are identifiable" in lines[1]
     row = next(line for line in lines if "h18 " in line and "│ no " in line)
-    assert "reaches the same outputs as h23, so the two cannot be told apart" in row
+    assert "reaches the same outputs as h23, so the two cannot be distinguished" in row
     assert any("│ A1 " in line and "broken" in line for line in lines)
     assert any("│ A8 " in line and "doubtful" in line for line in lines)
     assert not any(line.startswith("Data:") for line in lines)
@@ -146,7 +146,7 @@ def test_three_thousand_latents_in_a_row():
     assert len(result.classes) == 1
     assert result.latents[0].reason == (
         "reaches the same outputs and is reached by the same inputs as h1, h2, h3, h4 and 2995 "
-        "more, so they cannot be told apart"
+        "more, so they cannot be distinguished"
     )
 
 

@@ -1,4 +1,4 @@
-"""The ten assumptions under which a found graph is the true one, and what a graph says of them."""
+"""The ten assumptions under which a found graph is the true one, and their status in a graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAYS = {
     "A9": "a neural network can compute what the causes do",
     "A10": "training ends in the best and sparsest network",
 }
-UNBROKEN = "nothing in this graph breaks it, and the search looks for no other graphs"
+UNBROKEN = "nothing in this graph breaks it, and the search considers no other graphs"
 UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
 NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
 MAX_TRIES = 2_000_000  # some seconds
@@ -37,10 +37,7 @@ Given = Literal["inputs", "nothing"]
 
 @dataclass(frozen=True)
 class PairTest:
-    """What the data say of one input and one output.
-
-    `q` is p adjusted for the number of pairs of which the graph says the same.
-    """
+    """The test of one input and one output; `q` is p adjusted for the pairs tested alike."""
 
     x: str
     y: str
@@ -53,12 +50,11 @@ class PairTest:
 class DataComparison:
     """Where graph and data differ.
 
-    `unexplained` pairs depend on each other in the data but not in the graph, which speaks against
-    A6. `silent` pairs depend on each other in the graph while the data show nothing: that speaks
-    against A7, or the effect is too small for so many samples, or no straight line. `untested`
-    inputs repeat other inputs or covariates, so that their own part cannot be seen. `unknown` names
-    are in the graph or in the tables only, or are constant. `covariates` were held fixed. Of `few`
-    outputs too few values are known to be tested.
+    `unexplained` pairs are dependent in the data but not in the graph, which contradicts A6.
+    `silent` pairs are dependent in the graph but not in the data: that contradicts A7, or the
+    effect is too small for the number of samples, or not linear. `untested` inputs repeat other
+    inputs or covariates. `unknown` names are in the graph or in the tables only, or are constant.
+    `covariates` were held fixed. `few` outputs have too few values to be tested.
     """
 
     samples: int
@@ -83,7 +79,7 @@ class Assumption:
     """One of the ten, in plain words, with what is known of it.
 
     `status` is holds or broken where the graph settles it, doubtful where something speaks against
-    it, and open where nothing does but nothing shows it either. A graph can break A2, A3 and A4,
+    it, and open where neither is shown. A graph can break A2, A3 and A4,
     but none can show them: they speak of what is outside of it too.
     """
 
@@ -94,12 +90,7 @@ class Assumption:
 
     def to_json(self) -> dict[str, str]:
         """Give the assumption by name."""
-        return {
-            "name": self.name,
-            "says": self.says,
-            "status": self.status,
-            "detail": self.detail,
-        }
+        return asdict(self)
 
 
 def check_assumptions(
@@ -132,13 +123,13 @@ def check_assumptions(
         "A3": _check_confounding(graph),
         "A4": _check_sides(graph),
         "A5": ("open", f"not checked: {UNSEEN}"),
-        "A6": _check_explained(comparison),
-        "A7": _check_visible(comparison),
+        "A6": _check_pairs(comparison, "A6"),
+        "A7": _check_pairs(comparison, "A7"),
         "A8": _check_smallest(graph),
         "A9": ("open", "not proved: compare the test error with that of other models"),
         "A10": (
             "open",
-            "not proved: another seed or a larger budget that finds the same graph speaks for it",
+            "not proved: another seed or a larger budget that finds the same graph supports it",
         ),
     }
     return tuple(Assumption(name, SAYS[name], *verdict) for name, verdict in verdicts.items())
@@ -165,17 +156,16 @@ def _check_direction(graph: nx.DiGraph) -> Verdict:
     direct = [f"{a} -> {b}" for a, b in graph.edges if a in inputs and b in outputs]
     if direct:
         return "broken", f"no latent between: {join_names(direct)}"
-    return "open", f"taken for granted: {UNBROKEN}"
+    return "open", f"assumed: {UNBROKEN}"
 
 
 def _check_confounding(graph: nx.DiGraph) -> Verdict:
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     causes = above(graph, inputs) & set(by_role(graph, "latent"))
     if causes:
-        beside: nx.DiGraph = nx.DiGraph(graph.edges)
-        beside.add_nodes_from(graph)
-        beside.remove_nodes_from(inputs)
-        causes &= above(beside, outputs)
+        without = graph.copy()
+        without.remove_nodes_from(inputs)
+        causes &= above(without, outputs)
     if causes:
         return "broken", f"acts on inputs and on outputs: {join_names(_sort(graph, causes))}"
     return "open", f"not checked: {UNSEEN}"
@@ -186,7 +176,7 @@ def _check_sides(graph: nx.DiGraph) -> Verdict:
         pairs, count = _find_pairs(graph, by_role(graph, role))
         if count:
             return "broken", f"an {role} acts on an {role}: {join_names(pairs, count)}"
-    return "open", f"taken for granted: {UNBROKEN}"
+    return "open", f"assumed: {UNBROKEN}"
 
 
 def _find_pairs(graph: nx.DiGraph, names: list[str]) -> tuple[list[str], int]:
@@ -194,8 +184,8 @@ def _find_pairs(graph: nx.DiGraph, names: list[str]) -> tuple[list[str], int]:
     affected = below(graph, names) & set(names)
     if not affected:
         return [], 0
-    place = {node: position for position, node in enumerate(graph)}
-    columns = [place[name] for name in names]
+    index = {node: i for i, node in enumerate(graph)}
+    columns = [index[name] for name in names]
     shown: list[str] = []
     count = 0
     ancestors = find_ancestors(graph, [name for name in names if name in affected])
@@ -207,22 +197,17 @@ def _find_pairs(graph: nx.DiGraph, names: list[str]) -> tuple[list[str], int]:
     return shown, count
 
 
-def _check_explained(comparison: DataComparison | None) -> Verdict:
+def _check_pairs(comparison: DataComparison | None, kind: str) -> Verdict:
+    """A6 by the `unexplained` pairs, which are in the data alone; A7 by the `silent` ones."""
     if comparison is None:
         return "open", NEEDS_TABLES
-    pairs = [f"{test.x} and {test.y}" for test in comparison.unexplained]
-    if pairs:
-        return "doubtful", f"dependent in the data alone: {_count(pairs, comparison)}"
-    return "open", f"none of {comparison.pairs} pairs of input and output speaks against it"
-
-
-def _check_visible(comparison: DataComparison | None) -> Verdict:
-    if comparison is None:
-        return "open", NEEDS_TABLES
-    pairs = [f"{test.x} and {test.y}" for test in comparison.silent]
-    if pairs:
-        return "doubtful", f"dependent in the graph alone: {_count(pairs, comparison)}"
-    return "open", f"none of {comparison.pairs} pairs of input and output speaks against it"
+    tests, where = (
+        (comparison.unexplained, "data") if kind == "A6" else (comparison.silent, "graph")
+    )
+    if tests:
+        which = f"{len(tests)} of {comparison.pairs} pairs, such as {tests[0].x} and {tests[0].y}"
+        return "doubtful", f"dependent in the {where} alone: {which}"
+    return "open", f"none of {comparison.pairs} pairs of input and output contradicts it"
 
 
 def _check_smallest(graph: nx.DiGraph) -> Verdict:
@@ -244,7 +229,3 @@ def _check_smallest(graph: nx.DiGraph) -> Verdict:
 
 def _sort(graph: nx.DiGraph, chosen: set[str]) -> list[str]:
     return [node for node in graph if node in chosen]
-
-
-def _count(pairs: list[str], comparison: DataComparison) -> str:
-    return f"{len(pairs)} of {comparison.pairs} pairs, such as {pairs[0]}"

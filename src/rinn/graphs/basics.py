@@ -1,4 +1,4 @@
-"""What a latent graph says: which outputs a node reaches, and which latents are the same one.
+"""Checks of latent graphs, which outputs a node reaches, and latents that are the same one.
 
 A graph is an `nx.DiGraph` whose nodes are strings with the attribute `role`: input, latent or
 output. Edges point from cause to effect.
@@ -21,7 +21,7 @@ MAX_OF_CYCLE = 6  # nodes that an error names
 
 @dataclass(frozen=True)
 class Layout:
-    """The nodes of a graph in an order that puts parents first, and where their parents stand."""
+    """The nodes of a graph with parents first, and the indices of their parents."""
 
     nodes: tuple[str, ...]
     roles: tuple[str, ...]
@@ -34,14 +34,6 @@ def check_graph(graph: nx.DiGraph) -> None:
     """Refuse a graph that is not a causal graph from inputs through latents to outputs.
 
     Outputs may act on outputs, and on nothing else.
-
-    Example:
-        >>> graph = nx.DiGraph([("y0", "h")])
-        >>> nx.set_node_attributes(graph, {"y0": "output", "h": "latent"}, "role")
-        >>> check_graph(graph)
-        Traceback (most recent call last):
-        rinn.errors.InputError: output 'y0' must act on outputs alone, but has the edge to 'h'; \
-remove that edge, or change a role
     """
     check_acyclic(graph)
     for source, target in graph.edges:
@@ -57,11 +49,6 @@ def check_acyclic(graph: nx.DiGraph) -> None:
     """Refuse a graph that is not a directed graph without cycles whose nodes have roles.
 
     This is less than `check_graph` asks: inputs may have parents and outputs children.
-
-    Example:
-        >>> check_acyclic(nx.Graph())
-        Traceback (most recent call last):
-        rinn.errors.InputError: graph must be an nx.DiGraph, got Graph; make it one
     """
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}; make it one")
@@ -91,14 +78,7 @@ def check_roles(graph: nx.DiGraph) -> None:
 
 
 def by_role(graph: nx.DiGraph, role: str) -> list[str]:
-    """List the nodes of one role in the graph's own order.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("x0", role="input")
-        >>> by_role(graph, "input"), by_role(graph, "latent")
-        (['x0'], [])
-    """
+    """List the nodes of one role in the graph's order."""
     return [node for node, its_role in graph.nodes(data="role") if its_role == role]
 
 
@@ -120,104 +100,57 @@ def latents_in_order(graph: nx.DiGraph) -> list[str]:
 
     An ancestor always has fewer ancestors than its descendants, so this is a topological order;
     unlike networkx's own it does not depend on the order in which nodes were added.
-
-    Example:
-        >>> graph = nx.DiGraph([("b", "a"), ("b", "c")])
-        >>> nx.set_node_attributes(graph, "latent", "role")
-        >>> latents_in_order(graph)
-        ['b', 'a', 'c']
     """
     ancestors = find_ancestors(graph, by_role(graph, "latent"))
     return sorted(ancestors, key=lambda node: (int(np.unpackbits(ancestors[node]).sum()), node))
 
 
 def lay_out(graph: nx.DiGraph) -> Layout:
-    """Order the nodes of a graph so that each one comes after its parents.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("y0", role="output")
-        >>> graph.add_node("x0", role="input")
-        >>> graph.add_edge("x0", "y0")
-        >>> lay_out(graph).nodes
-        ('x0', 'y0')
-    """
-    for node, role in graph.nodes(data="role"):
-        if role not in ROLES:
-            raise InputError(
-                f"graph must give each node a role of {', '.join(ROLES)}, but node {node!r} has "
-                f"{role!r}; set graph.nodes[{node!r}]['role']"
-            )
-    if not nx.is_directed_acyclic_graph(graph):
-        raise InputError(
-            "graph must have no cycle, but one was given that has; remove an edge of "
-            f"{nx.find_cycle(graph)}"
-        )
+    """Order the nodes of a graph so that each one comes after its parents."""
+    check_acyclic(graph)
     nodes = tuple(nx.topological_sort(graph))
-    place = {node: position for position, node in enumerate(nodes)}
+    index = {node: i for i, node in enumerate(nodes)}
     return Layout(
         nodes=nodes,
         roles=tuple(graph.nodes[node]["role"] for node in nodes),
-        parents=tuple(tuple(sorted(place[p] for p in graph.predecessors(n))) for n in nodes),
-        inputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "input"),
-        outputs=tuple(place[node] for node in graph if graph.nodes[node]["role"] == "output"),
+        parents=tuple(tuple(sorted(index[p] for p in graph.predecessors(n))) for n in nodes),
+        inputs=tuple(index[node] for node in by_role(graph, "input")),
+        outputs=tuple(index[node] for node in by_role(graph, "output")),
     )
 
 
 def find_ancestors(
     graph: nx.DiGraph, nodes: Sequence[str]
 ) -> dict[str, UInt8[np.ndarray, " byte"]]:
-    """Find the ancestors of some nodes, and the nodes themselves, all in one walk.
-
-    Example:
-        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
-        >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
-        >>> np.unpackbits(find_ancestors(graph, ["h"])["h"], count=3)
-        array([1, 1, 0], dtype=uint8)
-    """
-    place = {node: position for position, node in enumerate(graph)}
+    """Find the ancestors of nodes, and the nodes themselves, as packed bits over the graph."""
+    index = {node: i for i, node in enumerate(graph)}
     components = nx.condensation(graph)
     component_of = components.graph["mapping"]
     wanted = {component_of[node] for node in nodes}
-    found: dict[int, UInt8[np.ndarray, " byte"]] = {}
+    ancestors: dict[int, UInt8[np.ndarray, " byte"]] = {}
     for component in nx.topological_sort(components):
         parents = components.pred[component]
         inner = parents and components.succ[component]
         if component not in wanted and not inner:
             continue  # sources are put in by their children, and sinks are nobody's ancestors
         bits = np.zeros(len(graph), bool)
-        for one in (component, *(parent for parent in parents if parent not in found)):
-            bits[[place[node] for node in components.nodes[one]["members"]]] = True
+        for one in (component, *(parent for parent in parents if parent not in ancestors)):
+            bits[[index[node] for node in components.nodes[one]["members"]]] = True
         packed = np.packbits(bits)
         for parent in parents:
-            if parent in found:
-                packed |= found[parent]
-        found[component] = packed
-    return {node: found[component_of[node]] for node in nodes}
+            if parent in ancestors:
+                packed |= ancestors[parent]
+        ancestors[component] = packed
+    return {node: ancestors[component_of[node]] for node in nodes}
 
 
 def reach(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
-    """Find the outputs that each node reaches along directed paths.
-
-    Example:
-        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
-        >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> sorted(reach(graph)["x0"])
-        ['y0', 'y1']
-    """
+    """Find the outputs that each node reaches along directed paths."""
     return _gather(graph, "output")
 
 
 def sources(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
-    """Find the inputs that each latent descends from.
-
-    Example:
-        >>> graph = nx.DiGraph([("x0", "h"), ("h", "y0")])
-        >>> nx.set_node_attributes(graph, {"x0": "input", "h": "latent", "y0": "output"}, "role")
-        >>> sources(graph)
-        {'h': frozenset({'x0'})}
-    """
+    """Find the inputs that each latent descends from."""
     gathered = _gather(graph.reverse(copy=False), "input")
     return {node: gathered[node] for node in by_role(graph, "latent")}
 
@@ -226,13 +159,6 @@ def find_twins(graph: nx.DiGraph) -> dict[frozenset[str], list[frozenset[str]]]:
     """Find the latents that reach the same outputs without acting on one another.
 
     Latents that reach the same outputs one through the other are one.
-
-    Example:
-        >>> graph = nx.DiGraph([("a", "y0"), ("a", "y1"), ("b", "y0"), ("b", "c"), ("c", "y1")])
-        >>> roles = dict(a="latent", b="latent", c="latent", y0="output", y1="output")
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> [sorted(map(sorted, twins)) for twins in find_twins(graph).values()]
-        [[['a'], ['b']]]
     """
     reached = reach(graph)
     same: dict[frozenset[str], list[str]] = {}
@@ -251,18 +177,10 @@ def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.Di
 
     Latents that reach the same outputs become one, which keeps the id and attributes of the last
     of them in causal order and lists all their ids in the attribute `merged`. Edges among them
-    vanish, and of edges that now coincide the one with the largest |weight| stays. A direct edge
-    that merging made redundant, because another member goes the same way through a child, is
-    left out; shortcuts that one member had beside the longer path stay. Latents that reach no
-    output are left out.
-
-    Example:
-        >>> graph = nx.DiGraph([("x0", "a"), ("a", "b"), ("b", "y0"), ("b", "y1")])
-        >>> roles = dict(x0="input", a="latent", b="latent", y0="output", y1="output")
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> small = collapse(graph)
-        >>> sorted(small.edges), small.nodes["b"]["merged"]
-        ([('b', 'y0'), ('b', 'y1'), ('x0', 'b')], ['a', 'b'])
+    are removed, and of edges that coincide the one with the largest |weight| stays. A direct edge
+    that merging made redundant, because another member has a longer path through a child, is left
+    out; one that a single member had in addition to the longer path stays. Latents that reach no
+    output are left out, and latents of the sets of outputs in `apart` stay separate.
     """
     keeper, members = _group(graph, apart)
     small: nx.DiGraph = nx.DiGraph()
@@ -277,8 +195,7 @@ def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.Di
     for source, target, attributes in graph.edges(data=True):
         if source in keeper and target in keeper and keeper[source] != keeper[target]:
             edge = keeper[source], keeper[target]
-            known = small.edges[edge] if small.has_edge(*edge) else None
-            if known is None or _strength(attributes) > _strength(known):
+            if not small.has_edge(*edge) or _strength(attributes) > _strength(small.edges[edge]):
                 small.add_edges_from([(*edge, attributes)])
     small.remove_edges_from(_made_redundant(graph, small, keeper, members))
     return small
@@ -287,27 +204,25 @@ def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.Di
 def _gather(graph: nx.DiGraph, role: str) -> dict[str, frozenset[str]]:
     """Collect the descendants of one role, each node counting as its own descendant."""
     components = nx.condensation(graph)
-    found: dict[int, frozenset[str]] = {}
+    below: dict[int, frozenset[str]] = {}
     for component in reversed(list(nx.topological_sort(components))):
         members = components.nodes[component]["members"]
-        own = frozenset(node for node in members if graph.nodes[node].get("role") == role)
-        found[component] = own.union(*(found[child] for child in components.successors(component)))
-    return {node: found[components.graph["mapping"][node]] for node in graph}
+        inside = frozenset(node for node in members if graph.nodes[node].get("role") == role)
+        below[component] = inside.union(*(below[one] for one in components.successors(component)))
+    return {node: below[components.graph["mapping"][node]] for node in graph}
 
 
 def _group(
     graph: nx.DiGraph, apart: Collection[frozenset[str]]
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Say which node stands for each node, and for whom each kept latent stands."""
+    """Map each node to the one that is kept for it, and each kept latent to its group."""
     reached = reach(graph)
-    own = {}
-    if apart:
-        twins = [part for key, parts in find_twins(graph).items() if key in apart for part in parts]
-        own = {latent: twin for twin in twins for latent in twin}
+    twins = find_twins(graph) if apart else {}
+    twin = {name: part for key in apart for part in twins.get(key, ()) for name in part}
     groups: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
     for latent in latents_in_order(graph):
         if reached[latent]:
-            key = reached[latent], own.get(latent, frozenset())
+            key = reached[latent], twin.get(latent, frozenset())
             groups.setdefault(key, []).append(latent)
     members = {group[-1]: group for group in groups.values()}
     keeper = {node: node for role in ("input", "output") for node in by_role(graph, role)}
@@ -335,7 +250,7 @@ def _made_redundant(
         children = [{keeper.get(child) for child in graph.successors(member)} for member in group]
         for target in below:
             longer = {child for child, reached in below.items() if target in reached}
-            had_both = any(target in own and own & longer for own in children)
+            had_both = any(target in direct and direct & longer for direct in children)
             if longer and not had_both:
                 redundant.append((node, target))
     return redundant

@@ -1,4 +1,4 @@
-"""How close a found graph is to a true one: latents, edges, the order of causes; or the same."""
+"""How close a found graph is to a true one: latents, edges, the order of causes; equality."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class GraphScores:
 
 @dataclass(frozen=True)
 class _Signature:
-    """What a latent is known by, whatever its name."""
+    """What a latent is matched by, whatever its name."""
 
     name: str
     outputs: frozenset[str]
@@ -77,9 +77,9 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
 
     Latents of the truth that reach the same outputs are made one first; those of the found graph
     are not, so a duplicate is a false positive. Twins (see `find_twins`) of which the found graph
-    has at least two, told by their inputs, stay apart if that gives the better scores. Only inputs
-    and outputs that the truth knows count, and found latents that reach none of these outputs are
-    ignored. Where there is nothing to find and nothing was found, the score is 1.
+    has at least two, distinguished by their inputs, stay apart if that gives the better scores.
+    Only inputs and outputs of the truth count, and found latents that reach none of these outputs
+    are ignored. Where there is nothing to find and nothing was found, the score is 1.
 
     Args:
         found: the graph to score; it is not changed.
@@ -103,29 +103,29 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
     check_graph(truth)
     found = keep_known(found, truth)
     twins = find_twins(truth)
-    told = {outputs: _count_told(found, truth, outputs, twins[outputs]) for outputs in twins}
+    matched = {outputs: _count_twins(found, truth, outputs, twins[outputs]) for outputs in twins}
     scores = _score_collapsed(found, collapse(truth))
-    if apart := [outputs for outputs, count in told.items() if count > 1]:
+    if apart := [outputs for outputs, count in matched.items() if count > 1]:
         other = _score_collapsed(found, collapse(truth, apart))
         scores = max(scores, other, key=lambda one: (one.latents.f1, one.edges.f1))
     number = sum(len(parts) for parts in twins.values())
-    return replace(scores, twins=number, twins_found=sum(told.values()))
+    return replace(scores, twins=number, twins_found=sum(matched.values()))
 
 
-def _count_told(
+def _count_twins(
     found: nx.DiGraph, truth: nx.DiGraph, outputs: frozenset[str], twins: list[frozenset[str]]
 ) -> int:
-    """Count the twins that have a found latent of their own, with these outputs and its inputs.
+    """Count the twins that match a found latent each, with these outputs and its inputs.
 
-    A latent that is nearer to the inputs of all twins together stands for none of them.
+    A latent that is nearer to the inputs of all twins together matches none of them.
     """
     origins, above, reached = sources(truth), sources(found), reach(found)
-    own = [frozenset[str]().union(*(origins[latent] for latent in twin)) for twin in twins]
+    inputs = [frozenset[str]().union(*(origins[latent] for latent in twin)) for twin in twins]
     same = [above[latent] for latent in above if reached[latent] == outputs]
     if not same:
         return 0
-    overlap = _overlap(own, same)[1]  # [twin, found]
-    together = _overlap([frozenset[str]().union(*own)], same)[1]  # [1, found]
+    overlap = _overlap(inputs, same)[1]  # [twin, found]
+    together = _overlap([frozenset[str]().union(*inputs)], same)[1]  # [1, found]
     fits = (overlap >= MIN_OVERLAP) & (overlap > together)
     rows, columns = linear_sum_assignment(fits, maximize=True)
     return int(fits[rows, columns].sum())
@@ -151,19 +151,11 @@ def _score_collapsed(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
 
 
 def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
-    """Keep what a truth can judge: inputs and outputs it knows, latents that reach such outputs.
-
-    Example:
-        >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0")])
-        >>> nx.set_node_attributes(truth, {"x0": "input", "h": "latent", "y0": "output"}, "role")
-        >>> found = nx.relabel_nodes(truth, {"x0": "x1", "h": "L1"})
-        >>> list(keep_known(found, truth))
-        ['L1', 'y0']
-    """
-    known = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
+    """Keep what a truth can judge: its inputs and outputs, and latents that reach such outputs."""
+    judged = {(node, role) for node, role in truth.nodes(data="role") if role != "latent"}
     part: nx.DiGraph = nx.DiGraph(found)
     part.remove_nodes_from(
-        [n for n, role in found.nodes(data="role") if role != "latent" and (n, role) not in known]
+        [n for n, role in found.nodes(data="role") if role != "latent" and (n, role) not in judged]
     )
     reached = reach(part)
     part.remove_nodes_from([node for node in by_role(part, "latent") if not reached[node]])
@@ -178,13 +170,6 @@ def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]
     with the most equal sets of outputs, then with the most similar sets of ancestor inputs, then
     with the most direct edges in common. Names of latents play no part, unless two latents of one
     graph agree in all of this.
-
-    Example:
-        >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])
-        >>> roles = {"h": "latent"} | {f"y{i}": "output" for i in range(3)}
-        >>> nx.set_node_attributes(truth, roles, "role")
-        >>> match_latents(nx.relabel_nodes(truth, {"h": "L7"}), truth)
-        [('L7', 'h')]
     """
     rows, columns = _signatures(truth), _signatures(found)
     if not rows or not columns:
@@ -195,7 +180,7 @@ def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]
 
 
 def _signatures(graph: nx.DiGraph) -> list[_Signature]:
-    """Describe the latents, sorted by what they are known by."""
+    """Describe the latents, sorted by what they are matched by."""
     reached, origins = reach(graph), sources(graph)
     visible = frozenset(by_role(graph, "input") + by_role(graph, "output"))
     signatures = [
@@ -213,7 +198,7 @@ def _signatures(graph: nx.DiGraph) -> list[_Signature]:
 def _find_gains(
     rows: Sequence[_Signature], columns: Sequence[_Signature]
 ) -> Float[np.ndarray, "row column"]:
-    """Say how good each pair is: allowed, equal outputs, inputs, direct edges, as digits."""
+    """The gain of each pair: allowed, equal outputs, inputs, direct edges, as digits."""
     base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
     apart, overlap = _overlap([s.outputs for s in rows], [s.outputs for s in columns])
     _, inputs = _overlap([s.inputs for s in rows], [s.inputs for s in columns])
@@ -226,20 +211,21 @@ def _overlap(
     left: Sequence[frozenset[str]], right: Sequence[frozenset[str]]
 ) -> tuple[Float[np.ndarray, "left right"], Float[np.ndarray, "left right"]]:
     """In how many names each two sets differ, and their Jaccard overlap; 1 for two empty ones."""
-    place = {name: i for i, name in enumerate(sorted(frozenset().union(*left, *right)))}
-    held = []
+    index = {name: i for i, name in enumerate(sorted(frozenset().union(*left, *right)))}
+    members = []
     for sets in (left, right):
-        table = np.zeros((len(sets), len(place)), np.float32)  # [set, name]
+        table = np.zeros((len(sets), len(index)), np.float32)  # [set, name]
         for row, names in zip(table, sets, strict=True):
-            row[[place[name] for name in names]] = 1
-        held.append(table)
-    shared = (held[0] @ held[1].T).astype(float)
-    either = held[0].sum(axis=1, dtype=float)[:, None] + held[1].sum(axis=1, dtype=float) - shared
+            row[[index[name] for name in names]] = 1
+        members.append(table)
+    one, other = members
+    shared = (one @ other.T).astype(float)
+    either = one.sum(axis=1, dtype=float)[:, None] + other.sum(axis=1, dtype=float) - shared
     return either - shared, np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
 
 def _named_edges(graph: nx.DiGraph, names: dict[str, str]) -> set[Edge]:
-    """Write the edges with (role, id) as ends, where matched latents bear their true names."""
+    """Write the edges with (role, id) as ends, where matched latents have their true names."""
 
     def end(node: str) -> tuple[str, str]:
         role = graph.nodes[node]["role"]
@@ -273,8 +259,8 @@ def _order_errors(found: nx.DiGraph, truth: nx.DiGraph, pairs: list[tuple[str, s
 
 def _find_order(graph: nx.DiGraph, latents: Sequence[str]) -> Bool[np.ndarray, "latent latent"]:
     """Whether the column is an ancestor of the row."""
-    place = {node: i for i, node in enumerate(graph)}
-    columns = [place[latent] for latent in latents]
+    index = {node: i for i, node in enumerate(graph)}
+    columns = [index[latent] for latent in latents]
     ancestors = find_ancestors(graph, latents)
     rows = [np.unpackbits(ancestors[latent])[columns] for latent in latents]
     order = np.array(rows, bool).reshape(len(latents), len(latents))

@@ -28,20 +28,20 @@ Encode = Callable[[nx.DiGraph], bytes]
 class Export:
     """A format: its name, how its files end, what opens them, and how they are written.
 
-    `beside` holds what the format itself cannot: files that end in these words instead.
+    `companions` are further files for what the format cannot hold, by how their names end.
     """
 
     name: str
     suffix: str
     about: str
     encode: Encode
-    beside: Mapping[str, Encode] = field(default_factory=dict)
+    companions: Mapping[str, Encode] = field(default_factory=dict)
 
     def files(self, path: Path) -> dict[Path, Encode]:
         """Name every file that is written for one path, the path itself last."""
         cut = path.name.endswith(self.suffix)
         stem = path.name.removesuffix(self.suffix) if cut else path.stem
-        others = {path.with_name(f"{stem}{end}"): encode for end, encode in self.beside.items()}
+        others = {path.with_name(f"{stem}{end}"): encode for end, encode in self.companions.items()}
         return others | {path: self.encode}
 
 
@@ -55,7 +55,7 @@ EXPORTS: dict[str, Export] = {
         Export(
             "sif",
             ".sif",
-            "Cytoscape's plain interactions, beside a table of the nodes",
+            "Cytoscape's simple interactions, with a table of the nodes",
             encode_sif,
             {".nodes.tsv": encode_nodes},
         ),
@@ -71,7 +71,7 @@ def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> 
 
     Args:
         graph: the graph; it is not changed.
-        path: the file, replaced if it exists, as are the files beside it that the format needs.
+        path: the file, replaced if it exists, as are the further files that the format needs.
         kind: the format's name.
 
     Raises:
@@ -102,14 +102,7 @@ def export_path(
     *,
     force: bool = False,
 ) -> Path:
-    """Write the graph of a run folder, or of a graph file, in another format.
-
-    Example:
-        >>> export_path("truth.json", "dagity")
-        Traceback (most recent call last):
-        rinn.errors.InputError: format must be one of graphml, dot, cyjs, cx2, sif, csv, json, \
-dagitty, got 'dagity'; did you mean 'dagitty'?
-    """
+    """Write the graph of a run folder, or of a graph file, in another format."""
     export = _find_export(kind)
     source = Path(source)
     file = source / "graph.json" if source.is_dir() else source

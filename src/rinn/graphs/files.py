@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ from rinn.graphs.basics import ROLES, check_acyclic, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
-SHARES = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
-EXCHANGEABLE = "exchangeable"  # another edge that the data do not tell from this one
-SUPPORT = "support"  # what pays for an edge: effects, covariance, both or neither
-ORIGIN = "origin"  # what an edge owes its place to, where there was prior knowledge
+FRACTIONS = ("frequency", "frequency_without", "q")  # numbers from 0 to 1
+EXCHANGEABLE = "exchangeable"  # another edge that the data cannot distinguish from this one
+SUPPORT = "support"  # what supports an edge: effects, covariance, both or neither
+ORIGIN = "origin"  # why an edge is there, where there was prior knowledge
 
 # Larger files are refused before they fill the memory; no run writes one.
 MAX_BYTES = 1 << 28
@@ -99,21 +99,19 @@ name another file
 
 
 def load_acyclic(path: str | os.PathLike[str]) -> nx.DiGraph:
-    """Read a graph as `load_graph` does, where inputs may have parents and outputs children.
-
-    Example:
-        >>> load_acyclic("truth.txt")
-        Traceback (most recent call last):
-        rinn.errors.InputError: graph file truth.txt must end in .json or .graphml; rename it, or \
-name another file
-    """
+    """Read a graph as `load_graph` does, where inputs may have parents and outputs children."""
     return _load(path, check_acyclic)
 
 
 def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> nx.DiGraph:
     path = Path(path)
     decode = _by_suffix(path, {".json": _from_json, ".graphml": _from_graphml})
-    content = _read_bytes(path)
+    content = read_file(path, f"graph file {path}")
+    if len(content) > MAX_BYTES:
+        raise InputError(
+            f"graph file {path} must have at most {MAX_BYTES >> 20} MiB, but it has more; leave "
+            "out edges or attributes"
+        )
     try:
         graph: nx.DiGraph = decode(content)
         _check_attributes(graph)
@@ -123,54 +121,40 @@ def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> 
     return graph
 
 
-def _read_bytes(path: Path) -> bytes:
-    content = read_file(path, f"graph file {path}")
-    if len(content) > MAX_BYTES:
-        raise InputError(
-            f"graph file {path} must have at most {MAX_BYTES >> 20} MiB, but it has more; leave "
-            "out edges or attributes"
-        )
-    return content
-
-
 def edges_table(graph: nx.DiGraph, reported: nx.DiGraph | None = None) -> pd.DataFrame:
-    """List the edges as a table, causes first and names in counting order (x2 before x10).
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("x0", role="input")
-        >>> graph.add_node("y0", role="output")
-        >>> graph.add_edge("x0", "y0", weight=-1.5)
-        >>> edges_table(graph).to_dict("list")["weight"]
-        [-1.5]
-    """
+    """List the edges as a table, causes first and names in counting order (x2 before x10)."""
     role = dict(graph.nodes(data="role"))
 
-    def place(node: str) -> tuple[int, str, str]:
+    def rank(node: str) -> tuple[int, str, str]:
         counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
         return ROLES.index(role[node]), counted, node
 
-    more = {
-        name: [v[name] for *_, v in graph.edges(data=True) if name in v] for name in MORE_NUMBERS
+    edges = sorted(graph.edges(data=True), key=lambda edge: (rank(edge[0]), rank(edge[1])))
+
+    def collect(name: str) -> list[Any]:
+        return [values.get(name) for *_, values in edges]
+
+    columns: dict[str, list[Any]] = {
+        "source": [source for source, *_ in edges],
+        "target": [target for _, target, _ in edges],
+        "source_role": [role[source] for source, *_ in edges],
+        "target_role": [role[target] for _, target, _ in edges],
     }
-    numbers = [*EDGE_NUMBERS, *(name for name, v in more.items() if v and all(map(_is_number, v)))]
-    rows = [
-        (source, target, role[source], role[target], *map(values.get, numbers))
-        for source, target, values in graph.edges(data=True)
-    ]
-    rows.sort(key=lambda row: (place(row[0]), place(row[1])))
-    names = ["source", "target", "source_role", "target_role", *numbers]
-    table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+    numbers = [*EDGE_NUMBERS]
+    for name in MORE_NUMBERS:
+        given = [value for value in collect(name) if value is not None]
+        numbers += [name] if given and all(map(_is_number, given)) else []
+    columns |= {name: collect(name) for name in numbers}
     for name in (SUPPORT, EXCHANGEABLE):
-        words = [graph.edges[row[:2]].get(name) for row in rows]
-        if any(words) and all(isinstance(word, str | None) for word in words):
-            table[name] = words
-    origins = [graph.edges[row[:2]].get(ORIGIN) for row in rows]
-    if rows and all(isinstance(origin, str) for origin in origins):
-        table[ORIGIN] = origins
+        texts = collect(name)
+        if any(texts) and all(isinstance(text, str | None) for text in texts):
+            columns[name] = texts
+    if edges and all(isinstance(origin, str) for origin in collect(ORIGIN)):
+        columns[ORIGIN] = collect(ORIGIN)
     if reported is not None:
-        table["reported"] = [reported.has_edge(row[0], row[1]) for row in rows]
-    return table
+        columns["reported"] = [reported.has_edge(source, target) for source, target, _ in edges]
+    table = pd.DataFrame(columns, columns=list(columns))
+    return table.astype(dict.fromkeys(numbers, float))
 
 
 def _is_number(value: object) -> bool:
@@ -178,13 +162,13 @@ def _is_number(value: object) -> bool:
 
 
 def encode_json(graph: nx.DiGraph) -> bytes:
-    """Spell a graph as node-link JSON; see `write_graph`."""
+    """Write a graph as node-link JSON; see `write_graph`."""
     data = nx.node_link_data(graph, edges="edges")
-    return (json.dumps(_plain(data), indent=1) + "\n").encode()
+    return (json.dumps(_simplify(data), indent=1) + "\n").encode()
 
 
 def encode_graphml(graph: nx.DiGraph) -> bytes:
-    """Spell a graph as GraphML; see `write_graph`."""
+    """Write a graph as GraphML; see `write_graph`."""
     names = spell_names(graph, _xml_text)
     safe: nx.DiGraph = nx.DiGraph()
     safe.graph.update(_without(_xml_values(graph.graph), *_ADDED_BY_READER))
@@ -197,19 +181,19 @@ def encode_graphml(graph: nx.DiGraph) -> bytes:
     return file.getvalue()
 
 
-def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of a node's or edge's attributes what JSON can hold.
+def to_json_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the attributes of a node or edge to what JSON can hold.
 
     Example:
-        >>> plain_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
+        >>> to_json_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
         {'weight': 0.5, 'merged': ['a', 'b']}
     """
-    plain: dict[str, Any] = _plain(dict(values))
-    return plain
+    simple: dict[str, Any] = _simplify(dict(values))
+    return simple
 
 
 def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
-    """Keep of a node's or edge's attributes text, numbers and truth values; others as JSON text.
+    """Convert the attributes of a node or edge to text, numbers and booleans; others to JSON.
 
     Example:
         >>> flat_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
@@ -217,7 +201,7 @@ def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
     """
     return {
         name: value if isinstance(value, str | int | float) else json.dumps(value)
-        for name, value in plain_values(values).items()
+        for name, value in to_json_values(values).items()
     }
 
 
@@ -250,6 +234,24 @@ def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str
     return names
 
 
+def avoid_reserved(values: Mapping[str, Any], reserved: Collection[str]) -> dict[str, Any]:
+    """Add an underscore to the names of attributes that a format reserves, with or without one.
+
+    Example:
+        >>> avoid_reserved({"label": 1, "label_": 2, "weight": 3}, {"label"})
+        {'label_': 1, 'label__': 2, 'weight': 3}
+    """
+    return {
+        f"{name}_" if name.rstrip("_") in reserved else name: value
+        for name, value in values.items()
+    }
+
+
+def name_interaction(graph: nx.DiGraph, source: str, target: str) -> str:
+    """Name an edge by the roles of its ends."""
+    return f"{graph.nodes[source]['role']}-{graph.nodes[target]['role']}"
+
+
 def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
     if path.suffix.lower() not in codecs:
         raise InputError(
@@ -258,16 +260,16 @@ def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..
     return codecs[path.suffix.lower()]
 
 
-def _plain(value: Any) -> Any:
+def _simplify(value: Any) -> Any:
     """Turn numpy values, tuples and sets into what JSON has; drop numbers that are not finite."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items() if not _missing(item)}
+        return {str(key): _simplify(item) for key, item in value.items() if not _missing(item)}
     if isinstance(value, set | frozenset):
         value = sorted(value, key=str)
     if isinstance(value, list | tuple):
-        return [None if _missing(item) else _plain(item) for item in value]
+        return [None if _missing(item) else _simplify(item) for item in value]
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
@@ -291,7 +293,7 @@ def _from_json(content: bytes) -> nx.DiGraph:
         data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"must hold JSON, but cannot be parsed ({_shorten(error)}); write the file anew"
+            f"must hold JSON, but cannot be parsed ({_shorten(error)}); write the file again"
         ) from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or not data["nodes"]:
         raise InputError(
@@ -306,8 +308,8 @@ def _from_json(content: bytes) -> nx.DiGraph:
         )
     if data.get("directed") is False:
         raise InputError(
-            "must be a directed graph, but says 'directed': false; let each edge lead from cause "
-            "to effect and say true"
+            "must be a directed graph, but says 'directed': false; make each edge lead from cause "
+            "to effect and write true"
         )
     _check_depth(data)
     nodes = [(_name(entry, "id", "node"), entry) for entry in data["nodes"]]
@@ -322,14 +324,14 @@ def _from_json(content: bytes) -> nx.DiGraph:
     return graph
 
 
-def _shorten(words: object) -> str:
-    """What another reader says, on one line of bounded length."""
-    text = " ".join(str(words).split())
+def _shorten(error: object) -> str:
+    """The message of another reader, on one line of bounded length."""
+    text = " ".join(str(error).split())
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def _check_depth(data: Any) -> None:
-    """Refuse lists within lists that would end whoever follows them by recursion."""
+    """Refuse lists nested so deeply that recursion over them would fail."""
     level = [data]
     for _ in range(MAX_DEPTH):
         within = (item.values() if isinstance(item, dict) else item for item in level)
@@ -337,8 +339,8 @@ def _check_depth(data: Any) -> None:
         if not level:
             return
     raise InputError(
-        f"must hold lists and objects at most {MAX_DEPTH} deep within each other, but they are "
-        "deeper; leave out what is not part of the graph"
+        f"must hold lists and objects nested at most {MAX_DEPTH} deep, but they are deeper;"
+        " leave out what is not part of the graph"
     )
 
 
@@ -356,8 +358,8 @@ def _name(entry: Any, key: str, kind: str) -> str:
 
 
 def _check_ends(nodes: list[str], edges: Sequence[tuple[str, str]]) -> None:
-    known = set(nodes)
-    if len(known) < len(nodes):
+    listed = set(nodes)
+    if len(listed) < len(nodes):
         twice = quote(find_repeated(nodes)[0])
         raise InputError(
             f"every node must be listed once, but {twice} is listed again; remove or rename one"
@@ -368,7 +370,7 @@ def _check_ends(nodes: list[str], edges: Sequence[tuple[str, str]]) -> None:
         )
     for edge in edges:
         for node in edge:
-            if node not in known:
+            if node not in listed:
                 raise InputError(
                     f"the edge {_join(edge)} names the unknown node {quote(node)}; "
                     "add it to the nodes or remove the edge"
@@ -385,42 +387,38 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _check_attributes(graph: nx.DiGraph) -> None:
-    """Check the attributes that rinn itself reads; leave out missing numbers."""
+    """Check the attributes that rinn reads; leave out missing numbers."""
     for node, values in graph.nodes(data=True):
         _check_values(values, "node", node)
     for source, target, values in graph.edges(data=True):
         _check_values(values, "edge", source, target)
 
 
-def _check_values(values: dict[str, Any], *whose: str) -> None:
+def _check_values(values: dict[str, Any], *owner: str) -> None:
     for name in [*EDGE_NUMBERS, *MORE_NUMBERS]:
         if name not in values:
             continue
         value = values[name]
-        if _is_left_out(value):
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             del values[name]
             continue
         number = _read_number(value)
-        if number is None or (name in SHARES and not 0 <= number <= 1):
-            must = "a number from 0 to 1" if name in SHARES else "a finite number"
-            raise _reject_value(whose, must, name, value)
+        if number is None or (name in FRACTIONS and not 0 <= number <= 1):
+            must = "a number from 0 to 1" if name in FRACTIONS else "a finite number"
+            raise _reject_value(owner, must, name, value)
         values[name] = number
     if "merged" in values:
         names = _unpack(values["merged"])
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-            raise _reject_value(whose, "a list of names", "merged", values["merged"])
+            raise _reject_value(owner, "a list of names", "merged", values["merged"])
         values["merged"] = names
     if "effects" in values:
         effects = _unpack(values["effects"])
         about = effects.items() if isinstance(effects, dict) else [("", None)]
         numbers = {output: _read_number(effect) for output, effect in about}
         if None in numbers.values():
-            raise _reject_value(whose, "a number for each output", "effects", values["effects"])
+            raise _reject_value(owner, "a number for each output", "effects", values["effects"])
         values["effects"] = numbers
-
-
-def _is_left_out(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _read_number(value: Any) -> float | None:
@@ -442,11 +440,11 @@ def _unpack(value: Any) -> Any:
         return None
 
 
-def _reject_value(whose: Sequence[str], must: str, name: str, value: Any) -> InputError:
-    kind, *names = whose
+def _reject_value(owner: Sequence[str], must: str, name: str, value: Any) -> InputError:
+    kind, *names = owner
     return InputError(
-        f"the {kind} {_join(names)} must have {must} as {name}, got {quote(str(value))}; mend it "
-        "or leave it out"
+        f"the {kind} {_join(names)} must have {must} as {name}, got {quote(str(value))}; "
+        "correct it or leave it out"
     )
 
 
@@ -460,12 +458,12 @@ def _from_graphml(content: bytes) -> nx.DiGraph:
         nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
     ) as error:  # fmt: skip
         raise InputError(
-            f"must hold GraphML, but cannot be parsed ({_shorten(error)}); write the file anew"
+            f"must hold GraphML, but cannot be parsed ({_shorten(error)}); write the file again"
         ) from error
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
-            "must be a directed graph, but says edgedefault='undirected'; let each edge lead from "
-            "cause to effect and say 'directed'"
+            "must be a directed graph, but says edgedefault='undirected'; make each edge lead from "
+            "cause to effect and write 'directed'"
         )
     if len(graph) != nodes:
         raise InputError(
@@ -477,10 +475,7 @@ def _from_graphml(content: bytes) -> nx.DiGraph:
 
 
 def _check_xml(content: bytes) -> int:
-    """Look through the XML before it is read, and count its nodes.
-
-    There must be no entity definitions, and edges must lie between known nodes.
-    """
+    """Refuse entity definitions and edges between unlisted nodes before the XML is read."""
     nodes: list[str] = []
     ends: list[tuple[str, str]] = []
 
@@ -502,7 +497,7 @@ def _check_xml(content: bytes) -> int:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise InputError(
-            f"must hold GraphML, but is not XML ({_shorten(error)}); write the file anew"
+            f"must hold GraphML, but is not XML ({_shorten(error)}); write the file again"
         ) from error
     if not nodes:
         raise InputError("must hold GraphML with at least one node, but has none; add the nodes")

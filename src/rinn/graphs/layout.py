@@ -54,14 +54,7 @@ def layer_nodes(
     bend: float = BEND,
     max_rows: float = math.inf,
 ) -> Layers:
-    """Position nodes in columns with few crossings; `backward` edges have no say in the levels.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
-        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
-        >>> layer_nodes(graph).columns
-        (('x',), ('h',), ('y',))
-    """
+    """Position nodes in columns with few crossings; `backward` edges have no say in the levels."""
     column, last = _find_columns(graph, backward)
     routed, chains = _add_bends(graph, column)
     columns: list[Column] = [[] for _ in range(last + 1)]
@@ -138,13 +131,7 @@ def _add_bends(
 
 
 def order_columns(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> list[Column]:
-    """Order columns from top to bottom by barycentres, then by swaps of neighbours.
-
-    Example:
-        >>> graph = nx.DiGraph([("a", "d"), ("b", "c")])
-        >>> order_columns([["a", "b"], ["c", "d"]], graph)
-        [['a', 'b'], ['d', 'c']]
-    """
+    """Order columns from top to bottom by barycentres, then by swaps of neighbours."""
     best = order = [list(column) for column in columns]
     counts = graph.number_of_edges() <= MAX_EDGES
     fewest = count_crossings(best, graph) if counts else 0
@@ -159,12 +146,7 @@ def order_columns(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> list[
 
 
 def count_crossings(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> int:
-    """Count the pairs of edges that cross between neighbouring columns.
-
-    Example:
-        >>> count_crossings([["a", "b"], ["c", "d"]], nx.DiGraph([("a", "d"), ("b", "c")]))
-        1
-    """
+    """Count the pairs of edges that cross between neighbouring columns."""
     crossings = 0
     for left, right in pairwise(columns):
         index = {item: number for number, item in enumerate(right)}

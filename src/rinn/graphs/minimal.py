@@ -35,24 +35,12 @@ class View:
 
 
 def is_minimal(graph: nx.DiGraph) -> bool:
-    """Tell whether no single change keeps the graph's reach with as few edges.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> is_minimal(paper_graph())
-        False
-    """
+    """Tell whether no single change keeps the graph's reach with as few edges."""
     return find_smaller(graph) is None
 
 
 def count_tries(graph: nx.DiGraph) -> int:
-    """Estimate how many choices `find_smaller` looks at for new connections.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> count_tries(paper_graph())
-        2385
-    """
+    """Estimate how many choices `find_smaller` looks at for new connections."""
     layout = lay_out(graph)
     return sum(_count_tries(view) for view in (_look_forward(layout), _look_backward(layout)))
 
@@ -64,19 +52,14 @@ def find_smaller(graph: nx.DiGraph, max_tries: int | None = None) -> str | None:
     the same outputs or the same inputs; to put a new latent above children that two nodes share;
     to connect one node differently; and to remove a latent and connect its parents, or its
     children, with what is left.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> find_smaller(paper_graph())
-        'h16 and h20 reach the same outputs'
     """
     layout = lay_out(graph)
     forward, backward = _look_forward(layout), _look_backward(layout)
     simple: tuple[Callable[[], Iterator[str]], ...] = (
         lambda: _find_idle(forward, "reaches no output"),
         lambda: _find_idle(backward, "is reached from no input"),
-        lambda: _find_twins(forward, "reach the same outputs"),
-        lambda: _find_twins(backward, "are reached from the same inputs"),
+        lambda: _find_equal(forward, "reach the same outputs"),
+        lambda: _find_equal(backward, "are reached from the same inputs"),
         lambda: _find_shared(forward, backward),
     )
     tries = _count_tries(forward) + _count_tries(backward)
@@ -125,12 +108,12 @@ def _find_idle(view: View, what: str) -> Iterator[str]:
     yield from (f"{view.names[node]} {what}" for node in view.latents if not view.ends[node])
 
 
-def _find_twins(view: View, what: str) -> Iterator[str]:
+def _find_equal(view: View, what: str) -> Iterator[str]:
     first: dict[int, int] = {}
     for node in view.latents:
-        twin = first.setdefault(view.ends[node], node)
-        if twin != node:
-            yield f"{view.names[twin]} and {view.names[node]} {what}"
+        other = first.setdefault(view.ends[node], node)
+        if other != node:
+            yield f"{view.names[other]} and {view.names[node]} {what}"
 
 
 def _count_tries(view: View) -> int:
@@ -161,12 +144,12 @@ def _find_recovered(view: View, side: str) -> Iterator[str]:
 def _find_removable(view: View, other: View, side: str) -> Iterator[str]:
     """A latent whose neighbours on one side do as well without it."""
     for latent in view.latents:
-        price = 0
+        added = 0
         budget = len(view.following[latent]) + len(other.following[latent])
         for before in other.following[latent]:
             cost = _cheapest_cover(view, before, without=latent)
-            price += cost - len(view.following[before]) + 1
-            if price > budget:
+            added += cost - len(view.following[before]) + 1
+            if added > budget:
                 break
         else:
             yield f"{view.names[latent]} can be removed and its {side} connected without it"
@@ -185,16 +168,16 @@ def _cheapest_cover(view: View, node: int, without: int = -1, keep: bool = True)
         for latent in view.latents
         if latent not in (node, without) and view.ends[latent] & ~target == 0
     ]
-    present = [place for place, latent in enumerate(options) if latent in following]
+    present = [index for index, latent in enumerate(options) if latent in following]
     sets = [view.ends[latent] for latent in options]
-    find_prices = _price_all if len(sets) <= EXACT_LATENTS else _price_near
-    price, best_other = find_prices(sets, target, present)
-    tidy = len(following) <= price  # an edge too many is no cover to keep
-    return best_other if not keep and tidy else min(price, best_other)
+    find_costs = _cost_all if len(sets) <= EXACT_LATENTS else _cost_near
+    cost, best_other = find_costs(sets, target, present)
+    minimal = len(following) <= cost  # an edge too many is no cover to keep
+    return best_other if not keep and minimal else min(cost, best_other)
 
 
-def _price_all(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
-    """The cost of the present choice of latents, and the least cost of any other."""
+def _cost_all(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+    """The cost of the present choice of latents, and the lowest cost of any other."""
     reached = [0] * (1 << len(sets))
     for choice in range(1, len(reached)):
         lowest = choice & -choice
@@ -202,34 +185,34 @@ def _price_all(sets: list[int], target: int, present: list[int]) -> tuple[int, i
     costs = [
         choice.bit_count() + (target & ~ends).bit_count() for choice, ends in enumerate(reached)
     ]
-    price = costs.pop(sum(1 << place for place in present))
-    return price, min(costs, default=target.bit_count() + 1)
+    cost = costs.pop(sum(1 << index for index in present))
+    return cost, min(costs, default=target.bit_count() + 1)
 
 
-def _price_near(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
+def _cost_near(sets: list[int], target: int, present: list[int]) -> tuple[int, int]:
     """The same, where the others are those one step away and what greedy additions reach."""
     members = set(present)
-    others = [place for place in range(len(sets)) if place not in members]
+    others = [index for index in range(len(sets)) if index not in members]
 
-    def price(count: int, ends: int) -> int:
+    def find_cost(count: int, ends: int) -> int:
         return count + (target & ~ends).bit_count()
 
-    covered = _join(sets[place] for place in present)
-    found = [price(len(present) + 1, covered | sets[new]) for new in others]
+    covered = _join(sets[index] for index in present)
+    costs = [find_cost(len(present) + 1, covered | sets[new]) for new in others]
     for out in present:
-        rest = _join(sets[place] for place in present if place != out)
-        found.append(price(len(present) - 1, rest))
-        found += [price(len(present), rest | sets[new]) for new in others]
+        left = _join(sets[index] for index in present if index != out)
+        costs.append(find_cost(len(present) - 1, left))
+        costs += [find_cost(len(present), left | sets[new]) for new in others]
     for begin in ([], present):
         choice = _add_greedily(sets, begin)
         if set(choice) != members:
-            found.append(price(len(choice), _join(sets[place] for place in choice)))
-    return price(len(present), covered), min(found)
+            costs.append(find_cost(len(choice), _join(sets[index] for index in choice)))
+    return find_cost(len(present), covered), min(costs)
 
 
 def _add_greedily(sets: list[int], present: list[int]) -> list[int]:
     """Add the latent that saves most edges until none saves any."""
-    choice, covered = list(present), _join(sets[place] for place in present)
+    choice, covered = list(present), _join(sets[index] for index in present)
     while True:
         gains = [(ends & ~covered).bit_count() for ends in sets]
         best = max(range(len(sets)), key=gains.__getitem__)

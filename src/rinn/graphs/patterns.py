@@ -39,15 +39,8 @@ class Patterns:
 def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[str]) -> Patterns:
     """Turn a true graph into the vectors that maps are scored against.
 
-    Only what both sides know takes part: outputs or inputs that the truth lacks are left out, and
-    so are those of the truth that are not named.
-
-    Example:
-        >>> truth = nx.DiGraph([("x0", "h"), ("h", "y0"), ("h", "y1")])
-        >>> roles = {"x0": "input", "h": "latent", "y0": "output", "y1": "output"}
-        >>> nx.set_node_attributes(truth, roles, "role")
-        >>> truth_patterns(truth, ["y0", "y1", "y2"], ["x0"]).hidden.astype(int)
-        array([[1, 1]])
+    Outputs and inputs that the truth lacks are left out, and so are those of the truth that are
+    not named.
     """
     role = dict(truth.nodes(data="role"))
     columns = [i for i, name in enumerate(outputs) if role.get(name) == "output"]
@@ -76,18 +69,11 @@ def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[s
 def reach_vectors(
     graph: nx.DiGraph, nodes: Sequence[str], outputs: Sequence[str]
 ) -> Bool[np.ndarray, "node output"]:
-    """Write the outputs that nodes reach as rows of truth values, so that a graph can be scored.
-
-    Example:
-        >>> graph = nx.DiGraph([("h", "y0")])
-        >>> nx.set_node_attributes(graph, {"h": "latent", "y0": "output"}, "role")
-        >>> reach_vectors(graph, ["h", "gone"], ["y0", "y1"]).astype(int).tolist()
-        [[1, 0], [0, 0]]
-    """
-    reached, place = reach(graph), {output: column for column, output in enumerate(outputs)}
+    """Write the outputs that nodes reach as rows of truth values, so that a graph can be scored."""
+    reached, index = reach(graph), {output: column for column, output in enumerate(outputs)}
     vectors = np.zeros((len(nodes), len(outputs)), dtype=bool)
     for vector, node in zip(vectors, nodes, strict=True):
-        vector[[place[output] for output in reached.get(node, ()) if output in place]] = True
+        vector[[index[output] for output in reached.get(node, ()) if output in index]] = True
     return vectors
 
 
@@ -95,21 +81,21 @@ def count_hidden(bits: Bool[np.ndarray, "t node output"], patterns: Patterns) ->
     """Count TP, FP, FN of hidden nodes at every threshold."""
     size = bits.sum(axis=2)  # [threshold, node]
     match = (_hamming(bits, patterns.hidden[None]) <= TOLERANCE) & (size > 0)[..., None]
-    found = match.any(axis=1)  # [threshold, pattern]
+    matched = match.any(axis=1)  # [threshold, pattern]
     wrong = ~match.any(axis=2) & (size > TOLERANCE)  # [threshold, node]
     step = max(1, _MAX_PAIRS // max(1, bits.shape[1] ** 2))
     parts = [slice(start, start + step) for start in range(0, len(bits), step)]
     fp = np.concatenate([_count_distinct(bits[part], wrong[part]) for part in parts])
-    return found.sum(axis=1), fp, (~found).sum(axis=1)
+    return matched.sum(axis=1), fp, (~matched).sum(axis=1)
 
 
 def count_inputs(bits: Bool[np.ndarray, "t input output"], patterns: Patterns) -> Counts:
     """Count TP, FP, FN of inputs at every threshold."""
     active = bits.any(axis=2)  # [threshold, input]
-    own = (bits != patterns.input).sum(axis=2) <= TOLERANCE
+    near = (bits != patterns.input).sum(axis=2) <= TOLERANCE
     real = patterns.input.any(axis=1)  # [input]
-    tp = active & own & real
-    fp = active & ~own
+    tp = active & near & real
+    fp = active & ~near
     fn = ~active & real
     return tp.sum(axis=1), fp.sum(axis=1), fn.sum(axis=1)
 

@@ -61,12 +61,7 @@ class Score:
 
     @classmethod
     def from_counts(cls, tp: int, fp: int, fn: int) -> Score:
-        """Compute the score from its counts; a ratio of nothing to nothing is 0.
-
-        Example:
-            >>> round(Score.from_counts(tp=6, fp=4, fn=1).f1, 3)
-            0.706
-        """
+        """Compute the score from its counts; a ratio of nothing to nothing is 0."""
         precision, recall, f1 = (float(value) for value in _ratios(tp, fp, fn))
         return cls(precision, recall, f1, int(tp), int(fp), int(fn))
 
@@ -130,15 +125,6 @@ def score_hidden(nodes: Bool[np.ndarray, "node output"], patterns: Patterns) -> 
     TP are the patterns that some node matches, FN the others. FP are the nodes that match no
     pattern and are not within one output of the zero vector; of those within one output of an FP
     counted before, in node order, none is counted again.
-
-    Example:
-        >>> import networkx as nx
-        >>> truth = nx.DiGraph([("h", "y0"), ("h", "y1"), ("h", "y2")])
-        >>> roles = {"h": "latent"} | {f"y{i}": "output" for i in range(3)}
-        >>> nx.set_node_attributes(truth, roles, "role")
-        >>> patterns = truth_patterns(truth, ["y0", "y1", "y2"], [])
-        >>> score_hidden(np.array([[True, True, False], [False, False, True]]), patterns).f1
-        1.0
     """
     bits = _shared(nodes, patterns, "nodes", rows=None) > 0
     tp, fp, fn = count_hidden(bits[None], patterns)
@@ -150,14 +136,6 @@ def score_inputs(maps: Bool[np.ndarray, "input output"], patterns: Patterns) -> 
 
     TP are the inputs within one output of their own pattern, FP the others that act on any output,
     FN those that act on none. An input that has no effect in the truth can only be an FP.
-
-    Example:
-        >>> import networkx as nx
-        >>> truth = nx.DiGraph([("x0", "y0"), ("x0", "y1")])
-        >>> nx.set_node_attributes(truth, dict(x0="input", y0="output", y1="output"), "role")
-        >>> patterns = truth_patterns(truth, ["y0", "y1"], ["x0"])
-        >>> score_inputs(np.array([[True, False]]), patterns).tp
-        1
     """
     bits = _shared(maps, patterns, "maps", rows=patterns.rows) > 0
     tp, fp, fn = count_inputs(bits[None], patterns)
@@ -173,7 +151,7 @@ def score_protocol(
 
     A node acts on an output where |map| > threshold. Each table has one threshold for all models,
     the one with the best mean F1: it is chosen with sight of the truth, so the result says what
-    the maps hold, not what a user gets. Of equally good thresholds the middle of their longest
+    the maps contain, not what a user gets. Of equally good thresholds the middle of their longest
     run is taken.
 
     Args:
@@ -207,7 +185,7 @@ def score_protocol(
 def _shared(
     maps: np.ndarray, patterns: Patterns, name: str, rows: Int[np.ndarray, " row"] | None
 ) -> Float[np.ndarray, "node output"]:
-    """Take the rows and columns of one model's maps that the truth knows, without sign."""
+    """Take the absolute values of the rows and columns of maps that the truth has too."""
     maps = np.asarray(maps)
     height = "any" if rows is None else patterns.height
     if maps.ndim != 2 or maps.shape[1] != patterns.width or height not in ("any", len(maps)):

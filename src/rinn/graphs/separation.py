@@ -94,8 +94,8 @@ def list_statements(graph: nx.DiGraph, max_given: int = 0) -> tuple[Statement, .
         for size in range(max_given + 1)
         for given in combinations([node for node in inputs + outputs if node not in (x, y)], size)
     ]
-    found = answer_statements(graph, asked)
-    return tuple(Statement(s.x, s.y, s.given, found[s]) for s in asked)
+    separated = answer_statements(graph, asked)
+    return tuple(Statement(s.x, s.y, s.given, separated[s]) for s in asked)
 
 
 def check_markov(graph: nx.DiGraph, statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -119,9 +119,7 @@ def check_markov(graph: nx.DiGraph, statements: Iterable[Statement]) -> tuple[St
         >>> check_markov(graph, [Statement("x0", "y0", independent=False)])
         (Statement(x='x0', y='y0', given=frozenset(), independent=False),)
     """
-    statements = tuple(statements)
-    found = answer_statements(graph, statements)
-    return tuple(s for s in statements if found[s] and not s.independent)
+    return _find_wrong(graph, statements, independent=False)
 
 
 def check_faithfulness(graph: nx.DiGraph, statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -143,33 +141,35 @@ def check_faithfulness(graph: nx.DiGraph, statements: Iterable[Statement]) -> tu
         >>> check_faithfulness(paper_graph(), [Statement("x0", "y0"), Statement("x0", "y1")])
         (Statement(x='x0', y='y0', given=frozenset(), independent=True),)
     """
-    statements = tuple(statements)
-    found = answer_statements(graph, statements)
-    return tuple(s for s in statements if not found[s] and s.independent)
+    return _find_wrong(graph, statements, independent=True)
+
+
+def _find_wrong(
+    graph: nx.DiGraph, statements: Iterable[Statement], *, independent: bool
+) -> tuple[Statement, ...]:
+    """The statements of this kind of which the graph says the opposite."""
+    asked = tuple(statements)
+    separated = answer_statements(graph, asked)
+    return tuple(s for s in asked if s.independent == independent != separated[s])
 
 
 def answer_statements(graph: nx.DiGraph, statements: Sequence[Statement]) -> dict[Statement, bool]:
     """Tell for each statement whether the graph separates its input and output.
 
-    Statements with the same input and conditions are answered together, which is faster than
-    `is_separated` for each.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> list(answer_statements(paper_graph(), [Statement("x0", "y1")]).values())
-        [True]
+    Statements with the same input and conditions take one walk together, which is faster than
+    `nx.is_d_separator` for each.
     """
     check_acyclic(graph)
     groups: dict[tuple[str, frozenset[str]], list[Statement]] = defaultdict(list)
     for statement in statements:
         groups[statement.x, statement.given].append(statement)
     role = dict(graph.nodes(data="role"))
-    found: dict[Statement, bool] = {}
+    separated: dict[Statement, bool] = {}
     for (x, given), group in groups.items():
         _check_names(role, x, given, group)
         connected = _find_connected(graph, x, given)
-        found |= {statement: statement.y not in connected for statement in group}
-    return found
+        separated |= {statement: statement.y not in connected for statement in group}
+    return separated
 
 
 def _check_names(
@@ -194,17 +194,17 @@ def _check_names(
 def _find_connected(graph: nx.DiGraph, x: str, given: frozenset[str]) -> set[str]:
     """All nodes that a path connects with one (Shachter 1998: Bayes-ball), in one walk."""
     opened = above(graph, given) | given  # where two arrows that meet let a path through
-    found: set[str] = set()
+    connected: set[str] = set()
     waiting, met = [(x, True)], {(x, True)}
     while waiting:
         node, is_from_below = waiting.pop()
         passes = node not in given
         if passes:
-            found.add(node)
+            connected.add(node)
         following = [(child, False) for child in graph.succ[node]] if passes else []
         if (passes and is_from_below) or (not is_from_below and node in opened):
             following += [(parent, True) for parent in graph.pred[node]]
         fresh = [step for step in following if step not in met]
         met.update(fresh)
         waiting += fresh
-    return found - {x}
+    return connected - {x}

@@ -1,4 +1,4 @@
-"""Which latents can be known, why the others cannot, and the graph without those (modified).
+"""Which latents are identifiable, why the others are not, and the modified graph without those.
 
 The definitions are those of Young, Andrews, Cooper and Lu 2020: Learning Latent Causal Structures
 with a Redundant Input Neural Network. Every function here takes the graph for the truth.
@@ -7,9 +7,9 @@ with a Redundant Input Neural Network. Every function here takes the graph for t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -55,29 +55,18 @@ def modify_graph(graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def above(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:
-    """Collect the ancestors of some nodes.
-
-    Example:
-        >>> sorted(above(nx.DiGraph([("a", "b"), ("b", "c")]), ["c"]))
-        ['a', 'b']
-    """
-    found: set[str] = set()
+    """Collect the ancestors of nodes."""
+    ancestors: set[str] = set()
     waiting = list(nodes)
     while waiting:
-        for parent in graph.pred[waiting.pop()]:
-            if parent not in found:
-                found.add(parent)
-                waiting.append(parent)
-    return found
+        fresh = [parent for parent in graph.pred[waiting.pop()] if parent not in ancestors]
+        ancestors.update(fresh)
+        waiting += fresh
+    return ancestors
 
 
 def below(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:
-    """Collect the descendants of some nodes.
-
-    Example:
-        >>> sorted(below(nx.DiGraph([("a", "b"), ("b", "c")]), ["a"]))
-        ['b', 'c']
-    """
+    """Collect the descendants of nodes."""
     return above(graph.reverse(copy=False), nodes)
 
 
@@ -95,15 +84,16 @@ class SignatureClass:
 
     def to_json(self) -> dict[str, object]:
         """Give the class by name."""
-        acting = {
-            name: list(inputs) for name, inputs in zip(self.latents, self.inputs, strict=True)
+        pairs = zip(self.latents, self.inputs, strict=True)
+        return {
+            "outputs": list(self.outputs),
+            "inputs": {name: list(inputs) for name, inputs in pairs},
         }
-        return {"outputs": list(self.outputs), "inputs": acting}
 
 
 @dataclass(frozen=True)
 class LatentFinding:
-    """Whether one latent can be known, and why or why not, in the words after its name.
+    """Whether one latent is identifiable; `reason` continues a sentence that starts with its name.
 
     `spare` marks an identifiable latent without which a graph has as few edges and the same reach.
     """
@@ -117,14 +107,7 @@ class LatentFinding:
 
     def to_json(self) -> dict[str, object]:
         """Give the finding by name."""
-        return {
-            "name": self.name,
-            "identifiable": self.identifiable,
-            "spare": self.spare,
-            "reason": self.reason,
-            "inputs": list(self.inputs),
-            "outputs": list(self.outputs),
-        }
+        return asdict(self) | {"inputs": list(self.inputs), "outputs": list(self.outputs)}
 
 
 def signature_classes(graph: nx.DiGraph) -> tuple[SignatureClass, ...]:
@@ -182,7 +165,7 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
         >>> from rinn.simulate.graphs import paper_graph
         >>> finding = explain_latents(paper_graph())[0]
         >>> finding.name, finding.reason
-        ('h16', 'reaches the same outputs as h20, so the two cannot be told apart')
+        ('h16', 'reaches the same outputs as h20, so the two cannot be distinguished')
     """
     check_acyclic(graph)
     before = above(graph, by_role(graph, "input"))
@@ -191,37 +174,30 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
     outside = before | after
     between = [node for node in by_role(graph, "latent") if node not in outside]
     both = {node: (origins[node], reached[node]) for node in between}
-    same_both, same_outputs, same_inputs = (
-        _group(between, both),
-        _group(between, reached),
-        _group(between, origins),
-    )
+    shared: list[tuple[Mapping[str, Hashable], dict[Any, list[str]]]] = [
+        (key, _group(between, key)) for key in (both, reached, origins)
+    ]
     modified = modify_graph(graph)
     findings = []
     for node in by_role(graph, "latent"):
-        problem = (
-            _say_place(node in before, node in after)
-            or _say_empty(bool(origins[node]), bool(reached[node]))
-            or _say_twins(
-                node, same_both[both[node]], same_outputs[reached[node]], same_inputs[origins[node]]
-            )
+        problem = _explain_position(node in before, node in after) or _explain_empty(
+            bool(origins[node]), bool(reached[node])
         )
-        spare = None if problem else _say_spare(modified, node)
+        if problem is None:
+            problem = _explain_shared(node, [groups[key[node]] for key, groups in shared])
+        spare = None if problem else _explain_spare(modified, node)
+        reason = "no other latent reaches the same outputs or is reached by the same inputs"
+        reason += f"; but {spare}" if spare else ""
+        inputs, outputs = sort(origins[node]), sort(reached[node])
+        identifiable = problem is None
         findings.append(
-            LatentFinding(
-                name=node,
-                identifiable=problem is None,
-                spare=spare is not None,
-                reason=problem or _say_own(spare),
-                inputs=sort(origins[node]),
-                outputs=sort(reached[node]),
-            )
+            LatentFinding(node, identifiable, bool(spare), problem or reason, inputs, outputs)
         )
     return tuple(findings)
 
 
 def join_names(names: Sequence[str], count: int | None = None) -> str:
-    """Write the first few names as words of a sentence, and how many more there are.
+    """Write the first few names as part of a sentence, and how many more there are.
 
     Example:
         >>> join_names(["a", "b", "c"]), join_names("abcdef")
@@ -244,20 +220,20 @@ def _group(nodes: Sequence[str], key: Mapping[str, Key]) -> dict[Key, list[str]]
 
 def _sort_by(graph: nx.DiGraph) -> Callable[[frozenset[str]], tuple[str, ...]]:
     """How to bring names into the graph's order."""
-    place = {node: position for position, node in enumerate(graph)}
-    return lambda names: tuple(sorted(names, key=place.__getitem__))
+    index = {node: i for i, node in enumerate(graph)}
+    return lambda names: tuple(sorted(names, key=index.__getitem__))
 
 
-def _say_place(is_before: bool, is_after: bool) -> str | None:
+def _explain_position(is_before: bool, is_after: bool) -> str | None:
     """Condition (i)."""
     if is_before:
-        return "acts on an input, so it does not lie between inputs and outputs"
+        return "acts on an input, so it is not between inputs and outputs"
     if is_after:
-        return "is acted on by an output, so it does not lie between inputs and outputs"
+        return "is an effect of an output, so it is not between inputs and outputs"
     return None
 
 
-def _say_empty(has_inputs: bool, has_outputs: bool) -> str | None:
+def _explain_empty(has_inputs: bool, has_outputs: bool) -> str | None:
     """The first halves of conditions (ii) and (iii)."""
     if not has_outputs:
         alone = "" if has_inputs else ", and no input reaches it"
@@ -267,39 +243,32 @@ def _say_empty(has_inputs: bool, has_outputs: bool) -> str | None:
     return None
 
 
-def _say_twins(
-    node: str, same_both: list[str], same_outputs: list[str], same_inputs: list[str]
-) -> str | None:
-    """The second halves of conditions (ii) and (iii); the lists hold the latent itself too."""
-    for what, group in (
-        ("reaches the same outputs and is reached by the same inputs as", same_both),
-        ("reaches the same outputs as", same_outputs),
-        ("is reached by the same inputs as", same_inputs),
-    ):
+def _explain_shared(node: str, groups: Sequence[Sequence[str]]) -> str | None:
+    """The second halves of conditions (ii) and (iii), of latents with the same both, or one."""
+    what = (
+        "reaches the same outputs and is reached by the same inputs as",
+        "reaches the same outputs as",
+        "is reached by the same inputs as",
+    )
+    for verb, group in zip(what, groups, strict=True):
         if len(group) > 1:
             first = list(islice((other for other in group if other != node), MAX_NAMES))
-            whole = "the two" if len(group) == 2 else "they"
+            they = "the two" if len(group) == 2 else "they"
             names = join_names(first, len(group) - 1)
-            return f"{what} {names}, so {whole} cannot be told apart"
+            return f"{verb} {names}, so {they} cannot be distinguished"
     return None
 
 
-def _say_spare(graph: nx.DiGraph, node: str) -> str | None:
-    """A8, for one change: leave the latent out and join its parents to its children."""
+def _explain_spare(graph: nx.DiGraph, node: str) -> str | None:
+    """A8, for one change: leave the latent out and connect its parents to its children."""
     parents, children = list(graph.predecessors(node)), list(graph.successors(node))
     new, old, below_it = 0, len(parents) + len(children), set(children)
     for parent in parents:
         new += len(below_it.difference(graph.succ[parent]))
         if new > old:
             return None
-    edges = "fewer" if new < old else "as few"
-    does = f"does the same with {edges} edges"
+    does = f"does the same with {'fewer' if new < old else 'as few'} edges"
     for side, what in ((children, "child"), (parents, "parent")):
         if len(side) == 1:
             return f"it has only one {what}, and a graph without it {does}"
-    return f"a graph that joins its parents to its children without it {does}"
-
-
-def _say_own(spare: str | None) -> str:
-    words = "no other latent reaches the same outputs or is reached by the same inputs"
-    return f"{words}; but {spare}" if spare else words
+    return f"a graph that connects its parents to its children without it {does}"

@@ -40,16 +40,7 @@ def find_type(name: str) -> str:
 
 
 def find_runs(root: Path) -> Iterator[Parts]:
-    """Find the run folders in a folder: the folder itself, or those beneath it.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Path(folder, "a", "run").mkdir(parents=True)
-        ...     _ = Path(folder, "a", "run", "manifest.json").write_text("{}")
-        ...     list(find_runs(Path(folder)))
-        [('a', 'run')]
-    """
+    """Find the run folders in a folder: the folder itself, or those beneath it."""
     waiting: list[Parts] = [()]
     for _ in range(MAX_FOLDERS):
         if not waiting:
@@ -83,24 +74,12 @@ def is_visible(name: str) -> bool:
 
 
 def write_address(parts: Sequence[str]) -> str:
-    """The address of a file of a run.
-
-    Example:
-        >>> write_address(["a b", "report.html"])
-        '/run/a%20b/report.html'
-    """
+    """The address of a file of a run."""
     return "/run/" + "/".join(quote(part, safe="", errors="surrogateescape") for part in parts)
 
 
 def read_address(path: str) -> Parts | None:
-    """The names in the address of a file; None where it is no address of a run's file.
-
-    Example:
-        >>> read_address("/run/a%20b/report.html")
-        ('a b', 'report.html')
-        >>> read_address("/run/a%2Fb/report.html"), read_address("/run/../report.html")
-        (None, None)
-    """
+    """The names in the address of a file; None where it is no address of a run's file."""
     first, *rest = path.removeprefix("/").split("/")
     names = tuple(unquote(part, errors="surrogateescape") for part in rest)
     valid = first == "run" and bool(names) and all(map(is_visible, names))

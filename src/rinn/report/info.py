@@ -78,15 +78,7 @@ class GraphInfo:
 def graph_info(
     graph: nx.DiGraph, *, all_drawn: int = ALL_DRAWN, max_drawn: int = MAX_INTEGER
 ) -> GraphInfo:
-    """Choose what of a graph is drawn: of a role with many nodes those with the strongest edges.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
-        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
-        >>> nx.set_edge_attributes(graph, {("x", "h"): -2.0, ("h", "y"): 1.0}, "weight")
-        >>> [(edge.width, edge.sign) for edge in graph_info(graph).edges]
-        [(1.0, -1), (1.0, 1)]
-    """
+    """Choose what of a graph is drawn: of a role with many nodes those with the strongest edges."""
     for name, limit in (("all_drawn", all_drawn), ("max_drawn", max_drawn)):
         check_integer(name, limit)
     check_roles(graph)
@@ -198,15 +190,6 @@ def comparison_info(found: nx.DiGraph, truth: nx.DiGraph) -> ComparisonInfo:
     """Match the latents of two graphs and compare their edges, as `score_graph` does.
 
     Latents of the truth that reach the same outputs are one.
-
-    Example:
-        >>> truth = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
-        >>> roles = dict(x="input", h="latent", y0="output", y1="output")
-        >>> nx.set_node_attributes(truth, roles, "role")
-        >>> found = nx.relabel_nodes(truth, {"h": "L1"})
-        >>> found.remove_edge("x", "L1")
-        >>> comparison_info(found, truth).graph.edges["x", "L1"]
-        {'kind': 'missed'}
     """
     check_graph(found)
     check_graph(truth)
@@ -280,16 +263,7 @@ class SelectionInfo:
 
 
 def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> SelectionInfo:
-    """Compute from trials.csv which networks were kept among all.
-
-    Example:
-        >>> trials = pd.DataFrame({"setting": [0, 1, 2], "sum_abs_weights": [1.0, 2.0, 3.0],
-        ...     "validation_loss": [3.0, 1.0, np.nan], "distance": [1.0, 1.0, np.nan],
-        ...     "kept": [False, True, False]})
-        >>> info = selection_info(trials, nearest=1)
-        >>> info.diverged, info.nearest.tolist(), info.scale
-        (1, [True, False], (1.0, 2.0))
-    """
+    """Compute from trials.csv which networks were kept among all."""
     missing = [name for name in TRIAL_COLUMNS if name not in trials]
     if missing:
         raise InputError(
@@ -347,14 +321,7 @@ class CurvesInfo:
 
 
 def curves_info(table: pd.DataFrame) -> CurvesInfo:
-    """Compute the learning curves of networks from a table, such as a run's curves.csv.
-
-    Example:
-        >>> table = pd.DataFrame({"trial": [7, 7], "epoch": [1, 2], "train_loss": [3.0, 2.0],
-        ...                       "validation_loss": [4.0, 5.0]})
-        >>> curves_info(table).curves[0].best_epoch
-        1
-    """
+    """Compute the learning curves of networks from a table, such as a run's curves.csv."""
     missing = [name for name in CURVE_COLUMNS if name not in table]
     if missing:
         raise InputError(

@@ -43,14 +43,7 @@ SAFETY = {
 
 
 def open_server(path: str | os.PathLike[str], port: int = 0) -> ViewServer:
-    """Open a server for a run folder, or for a folder of runs.
-
-    Example:
-        >>> open_server("nowhere")
-        Traceback (most recent call last):
-        rinn.errors.InputError: RUN must be a run folder or a folder of runs, but nowhere is not \
-a folder; name one that 'rinn fit' has written
-    """
+    """Open a server for a run folder, or for a folder of runs."""
     folder = Path(path)
     if not folder.is_dir():
         raise InputError(

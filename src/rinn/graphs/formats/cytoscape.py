@@ -1,4 +1,4 @@
-"""Cytoscape's own formats: cyjs, which Cytoscape.js shares, and CX2, which NDEx shares."""
+"""The formats of Cytoscape: cyjs, which Cytoscape.js shares, and CX2, which NDEx shares."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from rinn.graphs.files import plain_values, spell_names
-from rinn.graphs.formats.words import name_interaction, step_aside
+from rinn.graphs.files import avoid_reserved, name_interaction, spell_names, to_json_values
 from rinn.graphs.layout import position_nodes
 
 RESERVED = (
@@ -44,16 +43,10 @@ _BLANK = re.compile(r"[\s\ufeff]*")
 
 
 def encode_cyjs(graph: nx.DiGraph) -> bytes:
-    """Spell a graph as Cytoscape's JSON, with places for all nodes.
+    """Write a graph as Cytoscape's JSON, with positions of all nodes.
 
     Attributes become columns of one type each, see `encode_cx2`. A blank name gets the id `_`,
     since Cytoscape.js refuses it as an id.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("L1", role="latent")
-        >>> json.loads(encode_cyjs(graph))["elements"]["nodes"][0]["data"]
-        {'role': 'latent', 'id': 'L1', 'value': 'L1', 'name': 'L1'}
     """
     ids = spell_names(graph, lambda name: "_" if _BLANK.fullmatch(name) else name)
     positions = position_nodes(graph)
@@ -89,18 +82,11 @@ def encode_cyjs(graph: nx.DiGraph) -> bytes:
 
 
 def encode_cx2(graph: nx.DiGraph) -> bytes:
-    """Spell a graph as CX2 (Cytoscape Exchange, version 2), with places and a style by role.
+    """Write a graph as CX2 (Cytoscape Exchange, version 2), with positions and a style by role.
 
     Each attribute becomes a column of one type: a truth value, whole number, number or text, or a
-    list of one of these; where values differ in type, or are objects, their JSON text. Attributes
-    whose names Cytoscape keeps for itself, as `name`, get an underscore more.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("L1", role="latent", frequency=0.5)
-        >>> aspects = json.loads(encode_cx2(graph))
-        >>> aspects[0], aspects[2]["attributeDeclarations"][0]["nodes"]["frequency"]
-        ({'CXVersion': '2.0', 'hasFragments': False}, {'d': 'double'})
+    list of one of these; where values differ in type, or are objects, JSON text. Names of
+    attributes that Cytoscape reserves, such as `name`, get an underscore.
     """
     number = {node: i for i, node in enumerate(graph)}
     positions = position_nodes(graph)
@@ -160,14 +146,14 @@ def _about(graph: nx.DiGraph) -> tuple[dict[str, str], dict[str, Any]]:
 def _columns(
     rows: Sequence[Mapping[str, Any]],
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Find one type for each attribute, and bring its values to it."""
-    plain = [step_aside(plain_values(row), RESERVED) for row in rows]
+    """Find one type for each attribute, and convert its values to it."""
+    simple = [avoid_reserved(to_json_values(row), RESERVED) for row in rows]
     values: dict[str, list[Any]] = {}
-    for row in plain:
+    for row in simple:
         for name, value in row.items():
             values.setdefault(name, []).append(value)
     types = {name: _common_type(column) for name, column in values.items()}
-    return types, [{n: _cast(value, types[n]) for n, value in row.items()} for row in plain]
+    return types, [{n: _cast(value, types[n]) for n, value in row.items()} for row in simple]
 
 
 def _common_type(values: Sequence[Any]) -> str:

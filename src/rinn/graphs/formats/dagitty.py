@@ -6,8 +6,7 @@ import re
 
 import networkx as nx
 
-from rinn.graphs.files import flat_values, spell_names, spell_out
-from rinn.graphs.formats.words import step_aside
+from rinn.graphs.files import avoid_reserved, flat_values, spell_names, spell_out
 from rinn.graphs.layout import layer_nodes
 
 MARKS = {"input": "exposure", "latent": "latent", "output": "outcome"}
@@ -19,25 +18,11 @@ _NEVER_NAMES = ("graph", "node")
 
 
 def encode_dagitty(graph: nx.DiGraph) -> bytes:
-    r"""Spell a graph for DAGitty: inputs as exposures, latents as latents, outputs as outcomes.
+    r"""Write a graph for DAGitty: inputs as exposures, latents as latents, outputs as outcomes.
 
-    Edges carry their attributes, nodes only role and place. Control characters and a backslash
+    Edges keep their attributes, nodes only role and position. Control characters and a backslash
     before a quote or at the end are spelled out, a newline as `\u000a`. The names `graph` and
-    `node`, which DAGitty refuses, get an underscore more.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("x 0", role="input")
-        >>> graph.add_node("L1", role="latent")
-        >>> graph.add_edge("x 0", "L1", weight=0.5)
-        >>> print(encode_dagitty(graph).decode())
-        dag {
-        bb="-0.500,-0.625,2.500,0.625"
-        "x 0" [exposure,pos="0.000,0.000"]
-        L1 [latent,pos="1.000,0.000"]
-        "x 0" -> L1 [weight="0.5"]
-        }
-        <BLANKLINE>
+    `node`, which DAGitty refuses, get an underscore.
     """
     names = spell_names(graph, _rename)
     layers = layer_nodes(graph)
@@ -49,7 +34,7 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
         position = f"{x:.3f},{y - half:.3f}"
         lines.append(f'{_word(names[node])} [{MARKS[values["role"]]},pos="{position}"]')
     for source, target, values in graph.edges(data=True):
-        pairs = step_aside(flat_values(values), ("pos", "label"))
+        pairs = avoid_reserved(flat_values(values), ("pos", "label"))
         words = [f"{_word(name)}={_quote(str(value))}" for name, value in pairs.items()]
         about = f" [{','.join(words)}]" if words else ""
         lines.append(f"{_word(names[source])} -> {_word(names[target])}{about}")

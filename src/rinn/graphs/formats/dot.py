@@ -7,8 +7,7 @@ import re
 import networkx as nx
 
 from rinn.graphs.basics import by_role
-from rinn.graphs.files import flat_values, spell_names, spell_out
-from rinn.graphs.formats.words import step_aside
+from rinn.graphs.files import avoid_reserved, flat_values, spell_names, spell_out
 
 SHAPES = {
     "input": {"shape": "box"},
@@ -34,21 +33,11 @@ _NOT_DOT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def encode_dot(graph: nx.DiGraph) -> bytes:
-    r"""Spell a graph as DOT: latents as dashed ellipses, inputs as boxes, outputs as round ones.
+    r"""Write a graph as DOT: latents as dashed ellipses, inputs as boxes, outputs as round ones.
 
     Every name and value is quoted; a backslash is doubled and a newline becomes `\n`, which
     Graphviz shows as they were. Control characters are spelled out, a bell as `\u0007`. All
-    attributes are carried; those that Graphviz would draw, as `label`, get an underscore more.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("L1", role="latent", frequency=0.5)
-        >>> print(encode_dot(graph).decode())
-        digraph {
-          rankdir="LR";
-          "L1" ["shape"="ellipse", "style"="dashed", "role"="latent", "frequency"="0.5"];
-        }
-        <BLANKLINE>
+    attributes are kept; those that Graphviz would draw, such as `label`, get an underscore.
     """
     names = spell_names(graph, lambda name: spell_out(name, _NOT_DOT))
     lines = ["digraph {", '  rankdir="LR";']
@@ -67,7 +56,7 @@ def encode_dot(graph: nx.DiGraph) -> bytes:
 
 
 def _attributes(look: dict[str, str], values: dict[str, object]) -> str:
-    pairs = look | step_aside(flat_values(values), _DRAWN.split())
+    pairs = look | avoid_reserved(flat_values(values), _DRAWN.split())
     if not pairs:
         return ""
     words = (f"{_quote(name)}={_quote(_text(value))}" for name, value in pairs.items())

@@ -8,8 +8,14 @@ import networkx as nx
 import pandas as pd
 
 from rinn.files import encode_table
-from rinn.graphs.files import edges_table, flat_values, spell_names, spell_out
-from rinn.graphs.formats.words import name_interaction, step_aside
+from rinn.graphs.files import (
+    avoid_reserved,
+    edges_table,
+    flat_values,
+    name_interaction,
+    spell_names,
+    spell_out,
+)
 
 # SIF has no quotes: no tabs or line ends, nothing at the ends that a reader would strip, and no
 # line that looks like a comment.
@@ -18,17 +24,11 @@ _NOT_CSV = re.compile(r"[\x00\r\ud800-\udfff]")
 
 
 def encode_sif(graph: nx.DiGraph) -> bytes:
-    r"""Spell a graph as Cytoscape's simple interactions: source, interaction, target.
+    r"""Write a graph as Cytoscape's simple interactions: source, interaction, target.
 
-    The interaction names the roles of both ends, as `input-latent`. Nodes without an edge stand
-    alone on a line. What a line cannot hold is spelled out, a tab as `\u0009`: control characters,
-    and space or `#` at the beginning, space at the end; an empty name becomes `_`.
-
-    Example:
-        >>> graph = nx.DiGraph([("x 0", "L1")])
-        >>> nx.set_node_attributes(graph, {"x 0": "input", "L1": "latent"}, "role")
-        >>> encode_sif(graph)
-        b'x 0\tinput-latent\tL1\n'
+    The interaction names the roles of both ends, as `input-latent`. Nodes without an edge have
+    a line of their own. What a line cannot hold is spelled out, a tab as `\u0009`: control
+    characters, and space or `#` at the beginning, space at the end; an empty name becomes `_`.
     """
     names = _sif_names(graph)
     lines = [
@@ -42,17 +42,10 @@ def encode_sif(graph: nx.DiGraph) -> bytes:
 
 
 def encode_nodes(graph: nx.DiGraph) -> bytes:
-    r"""List the nodes as in SIF with all their attributes, in columns between tabs.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("L1", role="latent", frequency=0.5)
-        >>> encode_nodes(graph)
-        b'name\trole\tfrequency\nL1\tlatent\t0.5\n'
-    """
+    r"""List the nodes as in SIF with all their attributes, in columns between tabs."""
     names = _sif_names(graph)
     rows = [
-        {"name": names[node]} | step_aside(flat_values(values), ("name",))
+        {"name": names[node]} | avoid_reserved(flat_values(values), ("name",))
         for node, values in graph.nodes(data=True)
     ]
     # Names stay as in the SIF file, which Cytoscape joins them with: no guard before formulas.
@@ -65,24 +58,14 @@ def encode_csv(graph: nx.DiGraph) -> bytes:
 
     Nul and carriage return are spelled out, as `\u0000`; other names are quoted where they must,
     and have a ' before them where a spreadsheet would take them for a formula.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_node("x,0", role="input")
-        >>> graph.add_node("y0", role="output")
-        >>> graph.add_edge("x,0", "y0", weight=-1.5, sign="-")
-        >>> print(encode_csv(graph).decode())
-        source,target,source_role,target_role,weight,frequency,sign
-        "x,0",y0,input,output,-1.5,,-
-        <BLANKLINE>
     """
     names = spell_names(graph, lambda name: spell_out(name, _NOT_CSV))
     safe: nx.DiGraph = nx.relabel_nodes(graph, names)
     table = edges_table(safe)
-    known = list(table.columns)
+    columns = list(table.columns)
     ends = zip(table["source"], table["target"], strict=True)
-    rows = [step_aside(flat_values(safe.edges[edge]), known[:4]) for edge in ends]
-    more = dict.fromkeys(name for row in rows for name in row if name not in known)
+    rows = [avoid_reserved(flat_values(safe.edges[edge]), columns[:4]) for edge in ends]
+    more = dict.fromkeys(name for row in rows for name in row if name not in columns)
     extra = pd.DataFrame({name: [row.get(name) for row in rows] for name in more}, dtype=object)
     return encode_table(_spell_cells(pd.concat([table, extra], axis=1)))
 

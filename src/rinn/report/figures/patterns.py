@@ -39,15 +39,7 @@ class PatternsInfo:
 
 
 def patterns_info(graph: nx.DiGraph) -> PatternsInfo:
-    """Compute the vectors over the outputs that the nodes of a graph reach.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "a"), ("a", "b"), ("b", "y0"), ("b", "y1")])
-        >>> roles = dict(x="input", a="latent", b="latent", y0="output", y1="output")
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> patterns_info(graph).names
-        (('a', 'b'),)
-    """
+    """Compute the vectors over the outputs that the nodes of a graph reach."""
     check_graph(graph)
     outputs = by_role(graph, "output")
     if not outputs:
@@ -74,11 +66,6 @@ def plot_patterns(info: PatternsInfo, *, title: str = "") -> Figure:
     """Draw which outputs each latent and each input reaches, as grids in the order of outputs.
 
     Latents that reach the same outputs share a grid. With the paper's graph this is its Figure 2.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> len(plot_patterns(patterns_info(paper_graph())).axes)
-        1
     """
     names = ["/".join(names) for names in info.names]
     blocks = [

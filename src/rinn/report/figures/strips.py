@@ -105,13 +105,7 @@ def strips_info(
     thresholds: tuple[float, float] | None = None,
     oracle: bool = True,
 ) -> StripsInfo:
-    """Collect the heatmaps of one network, and compare them with a truth where there is one.
-
-    Example:
-        >>> maps = NetMaps(np.eye(2)[None], np.eye(2), np.eye(2)[None])
-        >>> [strip.label for strip in strips_info(maps, ["a", "b"], ["c", "d"]).strips]
-        ['h₁']
-    """
+    """Collect the heatmaps of one network, and compare them with a truth where there is one."""
     _check_names(maps, inputs, outputs)
     marks = _mark_nodes(maps, inputs, outputs, truth, thresholds)
     rows = _choose_inputs(maps, marks.real, len(outputs))

@@ -37,13 +37,7 @@ class Axis:
 
 
 def make_axis(values: Float[np.ndarray, " value"], start: float, stop: float) -> Axis:
-    """Make an axis of values, with a margin at both ends.
-
-    Example:
-        >>> axis = make_axis(np.array([0.0, 10.0]), 0.0, 110.0)
-        >>> axis.ticks, axis.position(5.0)
-        ([0.0, 5.0, 10.0], 55.0)
-    """
+    """Make an axis of values, with a margin at both ends."""
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     low, high = low - margin, high + margin
@@ -78,12 +72,7 @@ def _write(text: str, x: float, y: float, anchor: str, transform: str | None = N
 
 
 def draw_bar(fraction: float) -> Markup:
-    """Draw a fraction as the filled part of a bar.
-
-    Example:
-        >>> "50.0%" in draw_bar(0.5)
-        True
-    """
+    """Draw a fraction as the filled part of a bar."""
     full = element("rect", class_="all", x=0, y=0, width=BAR, height=8, rx=4)
     part = element("rect", class_="part", x=0, y=0, width=BAR * min(1.0, fraction), height=8, rx=4)
     return svg(BAR, 8, f"{fraction:.1%}", full, part, class_="fraction-bar fraction")
@@ -185,12 +174,7 @@ def draw_layer(
 
 
 def describe_effects(values: Float[np.ndarray, " output"], outputs: Sequence[str]) -> str:
-    """Describe which outputs a node raises and lowers, the strongest first.
-
-    Example:
-        >>> describe_effects(np.array([0.2, 0.9, -0.5]), ["a", "b", "c"])
-        'raises b, a; lowers c'
-    """
+    """Describe which outputs a node raises and lowers, the strongest first."""
     floor = FAINT * np.abs(values).max()
     parts = []
     for verb, strength in (("raises", values), ("lowers", -values)):

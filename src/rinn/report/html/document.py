@@ -27,7 +27,6 @@ def render_document(
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="color-scheme", content="light dark"),
             element("title", title),
-            element("link", rel="icon", href="data:,"),
             element("style", Markup(style)),
         ],
         "\n",
@@ -51,10 +50,10 @@ def write_policy(style: str, script: str) -> str:
         >>> write_policy("", "").split("; ")[:2]
         ["default-src 'none'", "style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"]
     """
-    rules = ["default-src 'none'", "img-src data:"]
+    rules = ["default-src 'none'"]
     for kind, text in (("style", style), ("script", script)):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-        rules.insert(-1, f"{kind}-src 'sha256-{digest}'")
+        rules.append(f"{kind}-src 'sha256-{digest}'")
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 

@@ -64,13 +64,6 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
     """Give each latent's effects on the outputs, direct and through other latents.
 
     Causes come before effects, otherwise latents keep the graph's order.
-
-    Example:
-        >>> graph = nx.DiGraph([("a", "b"), ("b", "y")])
-        >>> nx.set_node_attributes(graph, dict(a="latent", b="latent", y="output"), "role")
-        >>> graph.nodes["a"]["effects"] = {"y": -2.0}
-        >>> latent_effects(graph, ["y", "z"])["a"].tolist()
-        [-2.0, 0.0]
     """
     index = {node: i for i, node in enumerate(graph)}
     latents = graph.subgraph(by_role(graph, "latent"))

@@ -50,14 +50,7 @@ class GraphLayout:
 def layout_info(
     graph: nx.DiGraph, found: nx.DiGraph | None = None, backward: Container[Edge] = ()
 ) -> GraphLayout:
-    """Position the nodes of a graph, and below it those of the weaker edges of `found`.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
-        >>> nx.set_node_attributes(graph, dict(x="input", h="latent", y="output"), "role")
-        >>> [x for x, y in layout_info(graph).positions.values()]
-        [27.0, 487.0, 257.0]
-    """
+    """Position the nodes of a graph, and below it those of the weaker edges of `found`."""
     part = graph_info(graph).graph
     sides = [len(by_role(part, role)) for role in ("input", "output")]
     across = [math.ceil(side / MAX_ROWS) or 1 for side in sides]

@@ -16,12 +16,7 @@ WITHOUT_END = {"input", "meta", "link", "br"}
 
 
 def element(tag: str, *children: str | None, **attributes: object) -> Markup:
-    """Write one element.
-
-    Example:
-        >>> element("p", "1 < 2", element("b", "!"), class_="note")
-        Markup('<p class="note">1 &lt; 2<b>!</b></p>')
-    """
+    """Write one element."""
     pairs = (
         f" {name.rstrip('_').replace('_', '-')}{_as_value(value)}"
         for name, value in attributes.items()
@@ -37,12 +32,7 @@ def join(parts: Iterable[str | None], between: str = "") -> Markup:
 
 
 def escape(text: str) -> Markup:
-    """Escape text, with a replacement mark for control characters.
-
-    Example:
-        >>> escape('<a href="x">')
-        Markup('&lt;a href=&#34;x&#34;&gt;')
-    """
+    """Escape text, with a replacement mark for control characters."""
     if isinstance(text, Markup):
         return text
     return markupsafe.escape(UNPRINTABLE.sub("\ufffd", text))

@@ -50,12 +50,7 @@ def render_settings(contents: RunContents) -> Markup:
 
 
 def describe_net(net: NetSettings | EvolutionSettings) -> str:
-    """Describe a network and how it was trained.
-
-    Example:
-        >>> describe_net(NetSettings(layers=1, width=3, l1=0.01))
-        '1 hidden layer of 3 nodes (relu), trained with adam, learning rate 0.01 and L1 rate 0.01'
-    """
+    """Describe a network and how it was trained."""
     shape = f"{count(net.layers, 'hidden layer')} of {count(net.width, 'node')}"
     if isinstance(net, EvolutionSettings):
         return (

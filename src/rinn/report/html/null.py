@@ -48,12 +48,7 @@ def render_null(contents: RunContents) -> Markup:
 
 
 def steps_info(frequencies: list[float], rounds: int = 1) -> Steps:
-    """Count the edges with at least each frequency, falling from left to right.
-
-    Example:
-        >>> steps_info([1.0, 1.0, 0.25])
-        [(0.0, 3.0), (0.25, 3.0), (0.25, 2.0), (1.0, 2.0)]
-    """
+    """Count the edges with at least each frequency, falling from left to right."""
     levels, counts = np.unique(np.asarray(frequencies, float), return_counts=True)
     left, steps = len(frequencies), [(0.0, len(frequencies) / rounds)]
     for level, number in zip(levels, counts, strict=True):

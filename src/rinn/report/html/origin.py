@@ -64,7 +64,7 @@ def render_downloads(contents: RunContents) -> Markup:
     """Offer the graph for other programs, each file within the page itself."""
     links = []
     for export in EXPORTS.values():
-        for ending, encode in ((export.suffix, export.encode), *export.beside.items()):
+        for ending, encode in ((export.suffix, export.encode), *export.companions.items()):
             try:
                 content = encode(contents.graph)
             except InputError:
