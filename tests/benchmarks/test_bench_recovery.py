@@ -455,7 +455,7 @@ def test_runs_of_other_source_are_told():
         (["--first", "-1"], "--first must be at least 0, got -1"),
         (["--strategy", "rin"], "invalid choice: 'rin'"),
         (["--jobs", "0"], "--jobs must be at least 1, got 0"),
-        (["--trials", "1"], "trials must be a whole number of at least 2, got 1"),
+        (["--trials", "1"], "trials must be a whole number from 2 to 100000, got 1"),
         (["--seeds", "ten"], "invalid literal"),
         (["--report"], "there is no"),
     ],
