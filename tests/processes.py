@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-STOPPED = "rinn: stopped; the same command goes on where it was.\n"
+STOPPED = "rinn: stopped; the same command resumes.\n"
 # As the installed script does; and Ctrl-C works even where a shell that started the tests in the
 # background had it ignored.
 START = """

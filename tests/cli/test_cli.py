@@ -663,7 +663,7 @@ class TestWords:
         monkeypatch.setattr(rinn.fit, "fit_run", stop)
         assert call(*fit_words(data, tmp_path / "run")) == 130
         said = capsys.readouterr().err.strip()
-        assert said == "rinn: stopped; the same command goes on where it was."
+        assert said == "rinn: stopped; the same command resumes."
 
 
 def test_tables_are_not_changed(data, tmp_path):

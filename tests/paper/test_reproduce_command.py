@@ -63,7 +63,7 @@ def test_failed_cells_end_with_1(runs, tmp_path, capsys):
 def test_interrupted(runs, tmp_path, capsys):
     runs.stopping.add("or-dnn-0")
     assert call("--out", tmp_path, "--datasets", "3", "--quiet") == 130
-    assert capsys.readouterr().err == "rinn: stopped; the same command goes on where it was.\n"
+    assert capsys.readouterr().err == "rinn: stopped; the same command resumes.\n"
     runs.stopping.clear()
     assert call("--out", tmp_path, "--datasets", "3", "--quiet") == 0
     assert runs.calls.count("or-rinn-0") == 1

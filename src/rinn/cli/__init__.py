@@ -1,4 +1,4 @@
-"""The command `rinn`: words to settings to one call; errors to one line.
+"""The command `rinn`: options to settings to one call; errors to one line.
 
 The commands and their libraries are imported by `run`, when `main` already answers signals.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 INTERRUPTED = 130
-STOPPED = "stopped; the same command goes on where it was"
+STOPPED = "stopped; the same command resumes"
 
 
 def main() -> None:
@@ -38,14 +38,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command with these arguments.
-
-    Args:
-        arguments: the words after `rinn`.
-
-    Returns:
-        The exit code.
-    """
+    """Run the command with the arguments after `rinn`; return the exit code."""
     import typer
 
     from rinn.cli.commands import app
@@ -61,24 +54,19 @@ def run(arguments: list[str]) -> int:
         code = INTERRUPTED
     except Exception as error:
         if isinstance(error, OSError) and isinstance(error.filename, str):
-            # Readers and writers say more of what they expect; a name that is too long, say, fails
-            # wherever it is first looked at.
-            return _complain(
-                f"{error.filename[:200]} cannot be used ({error.strerror}); check its name and "
-                f"permissions",
-                2,
-            )
+            # Readers and writers have better messages, but a name that is too long fails anywhere.
+            name = f"{error.filename[:200]} cannot be used ({error.strerror})"
+            return _complain(f"{name}; check its name and permissions", 2)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             return _complain(f"nothing more can be written ({error.strerror}); make room", 2)
-        # Wrong words on the command line: typer's own errors, whose class has moved between
-        # releases, tell a message from a traceback by this method.
+        # Wrong options: typer's errors, whose class has moved between releases, have this method.
         if hasattr(error, "format_message"):
             return _complain(error.format_message().rstrip("."), 2)
         if os.environ.get("RINN_DEBUG"):
             raise
-        words = f"{type(error).__name__}: {error}".splitlines()[0]
-        return _complain(f"something went wrong ({words}); RINN_DEBUG=1 shows where", 1)
-    if code == INTERRUPTED:  # newer releases of typer return this in place of the exception
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        return _complain(f"something went wrong ({reason}); RINN_DEBUG=1 shows where", 1)
+    if code == INTERRUPTED:  # newer releases of typer return this instead of raising
         return _complain(STOPPED, INTERRUPTED)
     return code if isinstance(code, int) else 0
 
@@ -94,11 +82,11 @@ def _complain(message: str, code: int) -> int:
 def _answer_signals() -> None:
     """Let Ctrl-C and SIGTERM end the process at once, whatever it does.
 
-    Python calls a signal handler in the main thread, between two instructions of its own: while
-    XLA compiles in that thread, not for many seconds. An exception that a handler raises may land
-    in a callback of a native library, which loses it or aborts. So the interpreter writes the
-    signal's number to a pipe, and a thread that reads it ends the process. No moment is a wrong
-    one: every file of a run is replaced whole.
+    Python calls a signal handler in the main thread, between two of its instructions: while XLA
+    compiles in that thread, not for many seconds. An exception that a handler raises may end up in
+    a callback of a native library, which loses it or aborts. So the interpreter writes the
+    signal's number to a pipe, and a thread that reads it ends the process. Any moment is safe:
+    files of a run are replaced atomically.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -127,13 +115,12 @@ def _end_on_signal(reader: int) -> None:
 
 
 def _end(code: int) -> None:
-    """End the process before the interpreter takes itself down.
+    """End the process before the interpreter finalizes.
 
-    Native threads outlive the command. A worker of Arrow's pool, for one, may release the last
-    reference to a table's bytes after the table was read, for which it takes the interpreter's
-    lock. While the interpreter goes down, a thread that takes the lock is ended by unwinding its
-    stack, through a destructor that must not be unwound: `terminate called without an active
-    exception`, exit code 134.
+    Native threads outlive the command. A worker of Arrow's pool may release the last reference to
+    a table's bytes after the table was read, for which it takes the interpreter's lock. During
+    finalization a thread that takes the lock is ended by unwinding its stack, through a destructor
+    that must not be unwound: `terminate called without an active exception`, exit code 134.
     """
     try:
         sys.stdout.flush()

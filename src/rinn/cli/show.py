@@ -34,8 +34,8 @@ STATUS_STYLES = {"holds": "green", "broken": "red", "doubtful": "yellow", "open"
 FIGURE_STYLES = {BETTER: "bold blue", WORSE: "yellow"}
 KEY = (
     "Ours, then the difference from the paper's figure; with spreads and the paper's own figures "
-    "in the files. Tables 1 and 2: thresholds chosen with sight of the truth, as in the paper, so "
-    "not what a user gets."
+    "in the files. Tables 1 and 2: thresholds chosen with knowledge of the truth, as in the paper: "
+    "users do not reach these scores."
 )
 
 
@@ -56,11 +56,19 @@ def show_run(run: RunContents, console: Console, *, is_scored: bool) -> None:
         show_scores(run.scores, console)
 
 
+def make_table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
+    """A table with these columns, aligned to the left and to the right."""
+    table = Table(title=title, title_justify="left")
+    for column in left:
+        table.add_column(column)
+    for column in right:
+        table.add_column(column, justify="right")
+    return table
+
+
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
     """Print the latents, one row each: what acts on them, what they act on."""
-    table = Table(title="Latent graph", title_justify="left")
-    for column in ("latent", "found in", "acted on by", "acts on"):
-        table.add_column(column)
+    table = make_table("Latent graph", ("latent", "found in", "acted on by", "acts on"))
     for latent in by_role(graph, "latent"):
         frequency = graph.nodes[latent].get("frequency")
         table.add_row(
@@ -88,10 +96,8 @@ def list_dropped(dropped: Sequence[Dropped]) -> list[str]:
 
 
 def show_scores(scores: Scores, console: Console) -> None:
-    """Print scores against a truth, with what each of them has seen of it."""
-    table = Table(title="Scores against the truth", title_justify="left")
-    for column in ("what", "precision", "recall", "F1"):
-        table.add_column(column, justify="left" if column == "what" else "right")
+    """Print scores against a truth, with a note on what they know of it."""
+    table = make_table("Scores against the truth", ("what",), ("precision", "recall", "F1"))
     paper, graph = scores["paper"], scores["graph"]
     by_networks = paper["threshold"] is not None
     whose = "paper's protocol, {}*" if by_networks else "paper's rule, {}"
@@ -101,22 +107,21 @@ def show_scores(scores: Scores, console: Console) -> None:
     _score_row(table, "graph, latents", graph["latents"])
     _score_row(table, "graph, edges", graph["edges"])
     console.print(table)
-    console.print(
-        f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors",
-        highlight=False,
+    _print(
+        console, f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors"
     )
     if graph["twins"]:
-        console.print(
+        _print(
+            console,
             f"twins, latents of the truth that share their outputs: {graph['twins_found']} of "
-            f"{graph['twins']} have a latent of their own",
-            highlight=False,
+            f"{graph['twins']} have their own latent",
         )
-    note = "* threshold chosen with sight of the truth, as in the paper"
+    note = "* threshold chosen with knowledge of the truth, as in the paper"
     console.print(note if by_networks else NO_NETWORKS, style="dim")
 
 
 def show_test(test: PredictionSummary | None, console: Console) -> None:
-    """Print the error of what predicts on the samples that no network has seen."""
+    """Print the prediction error on the samples that no network has seen."""
     if test is None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
@@ -168,9 +173,7 @@ def _print(console: Console, *sentences: str) -> None:
 
 
 def _list_latents(result: CheckResult) -> Table:
-    table = Table(title="Latents", title_justify="left")
-    for column in ("latent", "identifiable", "why"):
-        table.add_column(column)
+    table = make_table("Latents", ("latent", "identifiable", "why"))
     for finding in result.latents:
         word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
         word = "[yellow]yes, but[/]" if finding.spare else word
@@ -179,9 +182,7 @@ def _list_latents(result: CheckResult) -> Table:
 
 
 def _list_assumptions(result: CheckResult) -> Table:
-    table = Table(title="Assumptions (docs/assumptions.md)", title_justify="left")
-    for column in ("", "assumes that", "here", "why"):
-        table.add_column(column)
+    table = make_table("Assumptions (docs/assumptions.md)", ("", "assumes that", "here", "why"))
     for one in result.assumptions:
         style = STATUS_STYLES[one.status]
         table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
@@ -240,23 +241,22 @@ def show_tci(result: TciResult, console: Console) -> None:
     """Print what was found, and the drivers that are called most often."""
     summary = result.summary
     tissues = f", {summary['tissues']} tissues" if summary["tissues"] else ""
-    for line in (
+    lines = [
         f"{summary['tumours']} tumours, {summary['sgas']} SGAs, {summary['degs']} DEGs{tissues}",
         f"{summary['explained']} DEGs in tumours explained, "
         f"{100 * summary['unknown_share']:.1f} % of them best by no measured SGA",
         f"{summary['calls']} drivers called in {summary['tumours_with_calls']} tumours; "
-        f"{summary['drivers']} SGAs are drivers overall, with {summary['targets']} targets",
+        f"{summary['drivers']} SGAs are overall drivers, with {summary['targets']} targets",
         f"kept {summary['selected_sgas']} SGAs and {summary['selected_degs']} DEGs",
-    ):
-        console.print(line, highlight=False, soft_wrap=True)
+    ]
     if summary["cutoff_of_one"]:
-        console.print(
-            f"{summary['cutoff_of_one']} SGAs that are not rare have the cut-off 1, as those that "
-            f"permuted Y never puts on top: more --permutations or a lower --max-cutoff lets them "
-            f"be called",
-            highlight=False,
-            soft_wrap=True,
+        lines.append(
+            f"{summary['cutoff_of_one']} SGAs that are not rare have the cut-off 1, because they "
+            f"are never the top cause on permuted Y: more --permutations or a lower --max-cutoff "
+            f"allows calls"
         )
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
     if summary["drivers"]:
         console.print(_list_drivers(result.folder, summary["drivers"]))
 
@@ -264,22 +264,16 @@ def show_tci(result: TciResult, console: Console) -> None:
 def _list_drivers(folder: Path, drivers: int) -> Table:
     rows = read_table(folder / "drivers.csv", dtype={"sga": str})
     shown = f", the first {MAX_ROWS} of {drivers}" if drivers > MAX_ROWS else ""
-    table = Table(title=f"Drivers overall{shown}", title_justify="left")
-    for column in ("SGA", "carriers", "called in", "rate", "cut-off"):
-        table.add_column(column, justify="left" if column == "SGA" else "right")
+    columns = ("carriers", "called in", "rate", "cut-off")
+    table = make_table(f"Overall drivers{shown}", ("SGA",), columns)
     for row in rows.head(min(drivers, MAX_ROWS)).itertuples():
-        table.add_row(
-            escape(str(row.sga)),
-            str(row.carriers),
-            str(row.called),
-            f"{row.rate:.2f}",
-            f"{row.cutoff:.3f}",
-        )
+        numbers = str(row.carriers), str(row.called), f"{row.rate:.2f}", f"{row.cutoff:.3f}"
+        table.add_row(escape(str(row.sga)), *numbers)
     return table
 
 
 def show_comparison(comparison: Comparison, console: Console) -> None:
-    """Print every table, and below them what they come to."""
+    """Print every table, and a summary below them."""
     for table in comparison.tables:
         console.print(_draw_table(table))
     console.print(KEY, style="dim", highlight=False)

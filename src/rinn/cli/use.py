@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from rinn.cli.options import Force, Run, RunOrGraph, print_line
 from rinn.config import check_number
@@ -65,11 +64,10 @@ def name(
     graph = load_graph(_find_graph(run))
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
     result = enrich_latents(graph, sets, min_overlap=min_overlap, background=background)
-    _write(result.table, path)
     for entry in sets.log.entries:
         _note(f"{gmt.name}: {entry}")
     _show_names(result, alpha)
-    print_line(f"wrote {path}: {len(result.table)} rows, q over {result.tests} tests")
+    _write(result.table, path, f": {len(result.table)} rows, q over {result.tests} tests")
     if path == run / NAMES and (run / "report.html").exists():
         print_line(f"'rinn report {run}' puts the names into the report")
 
@@ -89,9 +87,8 @@ def activity(
     samples = take_samples(model, x)
     table = tabulate_samples(model, samples).round(4) + 0.0  # no -0.0
     table.insert(0, "sample", list(samples.names), allow_duplicates=True)
-    _write(table, out)
     _warn(samples.warnings)
-    print_line(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
+    _write(table, out, f": {len(model.latents)} latents in {len(samples.names)} samples")
 
 
 def whatif(
@@ -129,19 +126,15 @@ def whatif(
     from rinn.refit.samples import take_samples
     from rinn.runs.model import load_model
 
-    if out is not None:
-        _check_target(out, force)
+    _check_target(out, force)
     model = load_model(run)
     inputs, latents = read_settings(model, do or [])
     edges = read_edges(model, without or [])
     samples = take_samples(model, x, sample or [], covariates)
     result = answer(model, samples, inputs, latents, edges)
-    if out is not None:
-        _write(result.to_frame().reset_index(), out)
     _warn(result.warnings)
     _show_change(result, model.likelihood)
-    if out is not None:
-        print_line(f"wrote {out}")
+    _write(result.to_frame().reset_index(), out)
 
 
 def similar(
@@ -159,15 +152,11 @@ def similar(
     from rinn.runs.read import load_effects
     from rinn.structure.similarity import compare_inputs
 
-    if out is not None:
-        _check_target(out, force)
+    _check_target(out, force)
     result = compare_inputs(*load_effects(run))
     table = result.to_frame().reset_index() if of is None else result.list_nearest(of)
-    if out is not None:
-        _write(table.round(4), out)
     _show_similar(result, of)
-    if out is not None:
-        print_line(f"wrote {out}")
+    _write(table.round(4), out)
 
 
 def _show_names(result: Enrichment, alpha: float) -> None:
@@ -187,6 +176,8 @@ def _show_names(result: Enrichment, alpha: float) -> None:
 
 def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     """Print the outputs that change, the most changed first, whatever the units of each."""
+    from rinn.cli.show import make_table
+
     table = result.to_frame()
     scaled = table.div(likelihood.scale.std, axis=0)
     order = scaled["size"].sort_values(ascending=False, kind="stable").index
@@ -201,10 +192,7 @@ def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     columns = {"before": "before", "after": "after", "change": "change", "spread": "± splits"}
     free = {"free_change": "free nets", "free_spread": "± nets"}
     columns |= free if result.free_change is not None else {"size": "in a sample"}
-    grid = Table(title=f"Predicted change ({units}; {who})", title_justify="left")
-    grid.add_column("output")
-    for label in columns.values():
-        grid.add_column(label, justify="right")
+    grid = make_table(f"Predicted change ({units}; {who})", ("output",), tuple(columns.values()))
     for output, row in changed.head(MAX_ROWS).iterrows():
         grid.add_row(escape(_clip(str(output))), *(f"{row[key]:.3g}" for key in columns))
     Terminal().print(grid)
@@ -259,19 +247,23 @@ def _find_graph(run: Path) -> Path:
     return run / "graph.json"
 
 
-def _check_target(out: Path, force: bool) -> None:
+def _check_target(out: Path | None, force: bool) -> None:
     """Refuse a file that cannot be written or exists, before anything is computed."""
     from rinn.files import check_target
 
+    if out is None:
+        return
     check_target(out)
     if os.path.lexists(out) and not force:
         raise InputError(f"{out} exists; pass --force to replace it, or name another with --out")
 
 
-def _write(table: pd.DataFrame, out: Path) -> None:
+def _write(table: pd.DataFrame, out: Path | None, about: str = "") -> None:
     from rinn.files import encode_table, replace_file
 
-    replace_file(out, encode_table(table))
+    if out is not None:
+        replace_file(out, encode_table(table))
+        print_line(f"wrote {out}{about}")
 
 
 def _warn(warnings: Iterable[str]) -> None:
