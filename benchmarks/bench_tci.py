@@ -257,7 +257,7 @@ def _score(found: Tci, pairs: list[tuple[str, str]]) -> dict[str, float]:
         "targets": len(targets),
         "true_targets": len(targets & set(pairs)),
         "calls_per_1000_tumours": 1000 * len(found.calls.calls) / events.altered.shape[0],
-        "unknown_share": found.summarise()["unknown_share"],
+        "unknown_share": found.summarise()["unknown_fraction"],
     }
 
 

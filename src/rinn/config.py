@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, unique
@@ -135,6 +136,13 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, got {value!r:.80}; choose one of them")
     return value
+
+
+def count_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def check_device(name: str) -> None:

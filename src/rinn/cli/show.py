@@ -244,7 +244,7 @@ def show_tci(result: TciResult, console: Console) -> None:
     lines = [
         f"{summary['tumours']} tumours, {summary['sgas']} SGAs, {summary['degs']} DEGs{tissues}",
         f"{summary['explained']} DEGs in tumours explained, "
-        f"{100 * summary['unknown_share']:.1f} % of them best by no measured SGA",
+        f"{100 * summary['unknown_fraction']:.1f} % of them best by no measured SGA",
         f"{summary['calls']} drivers called in {summary['tumours_with_calls']} tumours; "
         f"{summary['drivers']} SGAs are overall drivers, with {summary['targets']} targets",
         f"kept {summary['selected_sgas']} SGAs and {summary['selected_degs']} DEGs",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jax
 
-from rinn.config import check_device
+from rinn.config import check_device, count_cores
 from rinn.errors import InputError
 
 
@@ -21,7 +21,7 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     check_device(word)
     with contextlib.suppress(RuntimeError):  # JAX is already in use
         if getattr(jax.config, "jax_num_cpu_devices", -1) < 0:
-            jax.config.update("jax_num_cpu_devices", _count_cores())
+            jax.config.update("jax_num_cpu_devices", count_cores())
     if word == "cpu":
         return jax.devices("cpu")
     result: list[jax.Device] = []
@@ -43,9 +43,3 @@ def _keep_programs() -> None:
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
-
-
-def _count_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

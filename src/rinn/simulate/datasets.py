@@ -218,7 +218,7 @@ def defaults_of(sample: Maker) -> dict[str, Any]:
 
 def _arguments_of(function: Callable[..., Any], skip: int) -> dict[str, Any]:
     arguments = list(inspect.signature(function).parameters.values())[skip:]
-    return {argument.name: argument.default for argument in arguments}
+    return {each.name: each.default for each in arguments if each.kind != each.VAR_KEYWORD}
 
 
 def fill_parameters(

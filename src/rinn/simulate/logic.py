@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -50,23 +51,13 @@ def sample_or(
     *,
     prevalence: float = 0.08,
     noise: float = 0.10,
-    correlated: float = 0.0,
-    block: int | None = None,
+    **more: Any,
 ) -> Sampled:
     """As `sample_logic`, with the operator OR at every node and more noise."""
-    sampled = sample_logic(
-        rng,
-        graph,
-        samples,
-        prevalence=prevalence,
-        noise=noise,
-        operators=("or",),
-        min_effect=0.0,
-        correlated=correlated,
-        block=block,
-    )
-    kept = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
-    return Sampled(sampled.x, sampled.y, sampled.graph, kept)
+    more |= {"operators": ("or",), "min_effect": 0.0, "prevalence": prevalence, "noise": noise}
+    sampled = sample_logic(rng, graph, samples, **more)
+    drawn = {name: sampled.parameters[name] for name in ("prevalence", "noise")}
+    return replace(sampled, parameters=drawn)
 
 
 def sample_logic(

@@ -60,18 +60,18 @@ def _read_all(sources: Sources, settings: PrepareSettings) -> Readings:
     copy_number = _read_copy_number(sources, mutations)
     altered = [each.table.index for each in (mutations, copy_number) if each is not None]
     samples = [str(name) for index in altered for name in index]
-    whole = _read_expression(sources, settings, samples)
-    tumours, inside = split_normals(whole)
+    table = _read_expression(sources, settings, samples)
+    tumours, inside = split_normals(table)
     if tumours.empty:
         raise InputError(
-            f"expression ({whole.log.source}) must have tumours, but all of its "
+            f"expression ({table.log.source}) must have tumours, but all of its "
             f"{len(inside)} samples are normals; name the table of tumours, and this one with "
             f"--normals"
         )
-    expression = replace(whole, table=tumours)
-    normals, more = _read_normals(sources, settings, whole, inside)
+    expression = replace(table, table=tumours)
+    normals, more = _read_normals(sources, settings, table, inside)
     annotation, about = _read_annotation(sources)
-    readings = [each for each in (mutations, copy_number, whole, more) if each is not None]
+    readings = [each for each in (mutations, copy_number, table, more) if each is not None]
     logs = tuple(each.log for each in readings) + ((about,) if about else ())
     return Readings(expression, mutations, copy_number, normals, annotation, logs)
 
@@ -109,14 +109,14 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
         return reading
     listed = set(load_samples(sources.sequenced, "--sequenced"))
     patients = {parse_barcode(name).patient for name in listed}
-    known = np.array(
+    is_listed = np.array(
         [
             name in listed or (parse_barcode(name).is_patient and name in patients)
             for name in map(str, values.index)
         ]
     )
-    left = tuple(map(str, values.index[~known]))
-    if not known.any():
+    left = tuple(map(str, values.index[~is_listed]))
+    if not is_listed.any():
         raise InputError(
             f"--sequenced ({sources.sequenced}) must name samples of {path}, but names none of "
             f"them; write the sample ids the same way"
@@ -125,7 +125,7 @@ def _read_matrix(sources: Sources, settings: PrepareSettings) -> GeneTable:
         return reading
     entry = LogEntry("dropped", "samples", len(left), "not in the list of sequenced samples", left)
     log = replace(reading.log, entries=(*reading.log.entries, entry))
-    kept = values.loc[known]
+    kept = values.loc[is_listed]
     return replace(reading, table=kept, log=log, sequenced=tuple(map(str, kept.index)))
 
 
@@ -165,27 +165,27 @@ def _check_levels(reading: GeneTable) -> None:
 
 
 def _read_expression(
-    sources: Sources, settings: PrepareSettings, known: Sequence[str]
+    sources: Sources, settings: PrepareSettings, samples: Sequence[str]
 ) -> GeneTable:
     if sources.expression is not None:
-        return _load_expression(sources.expression, sources, settings, known)
+        return _load_expression(sources.expression, sources, settings, samples)
     if sources.study is None:
         raise ValueError("there is no expression")
-    words = {each.name for each in list_profiles(sources.study)}
+    profiles = {each.name for each in list_profiles(sources.study)}
     profile = sources.expression_profile
     if profile is None:
         profile = "z_scores" if settings.reference == "none" else "expression"
-        if profile not in words:
-            raise InputError(_describe_missing(sources.study, words, profile))
+        if profile not in profiles:
+            raise InputError(_describe_missing(sources.study, profiles, profile))
     return load_cbioportal(sources.study, profile, log=LOGS[settings.log])
 
 
-def _describe_missing(study: Path, words: set[str], wanted: str) -> str:
-    has = "has only z-scores" if "z_scores" in words else "has none"
-    advice = "pass --reference none" if "z_scores" in words else "name a file with --expression"
+def _describe_missing(study: Path, profiles: set[str], wanted: str) -> str:
+    has = "has only z-scores" if "z_scores" in profiles else "has none"
+    advice = "pass --reference none" if "z_scores" in profiles else "name a file with --expression"
     if wanted == "z_scores":
-        has = "has only measured values" if "expression" in words else "has none"
-        advice = "leave --reference none out" if "expression" in words else "name --expression"
+        has = "has only measured values" if "expression" in profiles else "has none"
+        advice = "leave --reference none out" if "expression" in profiles else "name --expression"
     what = "z-scores" if wanted == "z_scores" else "measured expression"
     return f"--study ({study}) must have a profile of {what}, but {has}; {advice}"
 
@@ -206,16 +206,16 @@ def _load_expression(
 
 
 def _read_normals(
-    sources: Sources, settings: PrepareSettings, whole: GeneTable, inside: pd.DataFrame
+    sources: Sources, settings: PrepareSettings, tumours: GeneTable, inside: pd.DataFrame
 ) -> tuple[pd.DataFrame | None, GeneTable | None]:
     """The normals of the expression table, and those of a file of their own."""
     if sources.normals is None:
         return (inside if len(inside) else None), None
     reading = _load_expression(sources.normals, sources, settings)
-    if reading.scale != whole.scale:
+    if reading.scale != tumours.scale:
         raise InputError(
             f"--normals ({sources.normals}) must have the scale of the tumours, but has "
-            f"{reading.scale!r} and the tumours {whole.scale!r}; pass --log yes or --log no, or "
+            f"{reading.scale!r} and the tumours {tumours.scale!r}; pass --log yes or --log no, or "
             f"export both the same way"
         )
     more = reading.table.drop(index=inside.index, errors="ignore")

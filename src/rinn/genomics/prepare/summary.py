@@ -95,8 +95,8 @@ def _list_sources(prepared: Prepared) -> Markup:
         read = [entry for entry in log.entries if entry.action == "read"]
         if log.format == "match" or not read:
             continue
-        words = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
-        rows.append((element("code", PurePath(log.source).name), log.format, words))
+        text = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
+        rows.append((element("code", PurePath(log.source).name), log.format, text))
     tallies = [
         paragraph(f"{name} in {log.format}: ", _list_counts(counts), class_="note")
         for log in prepared.logs
@@ -118,12 +118,12 @@ def _list_changes(prepared: Prepared) -> Markup:
         for entry in log.entries
         if entry.action != "read" or log.format == "match"
     ]
-    words = (
-        "In the order in which it happened. log.json has every name; inputs.csv and "
+    text = (
+        "In order. log.json has every name; inputs.csv and "
         "outputs.csv say of each gene whether it was kept, and why not."
     )
     headers = ("where", "what", "how many", "why", "which")
-    return join([paragraph(words), table(headers, rows, "What was done to the tables")])
+    return join([paragraph(text), table(headers, rows, "What was done to the tables")])
 
 
 def _write_change(log: ReadLog, entry: LogEntry) -> tuple[str, ...]:
@@ -138,13 +138,13 @@ def _write_change(log: ReadLog, entry: LogEntry) -> tuple[str, ...]:
 def _show_inputs(prepared: Prepared) -> Markup:
     kept = prepared.inputs[prepared.inputs["kept"]]
     looked = int((prepared.inputs["carriers"] > 0).sum())
-    words = (
+    text = (
         f"Of {count(looked, 'gene')} altered in at least one tumour, {len(kept):,} are kept. The "
         f"chart shows how frequent these are."
     )
-    shares = kept["frequency"].to_numpy()
-    chart = draw_histogram(shares, "share of tumours with the alteration", "inputs")
-    headers = ("gene", "tumours", "share", "", "mutated", "amplified", "deleted")
+    values = kept["frequency"].to_numpy()
+    chart = draw_histogram(values, "fraction of tumours with the alteration", "inputs")
+    headers = ("gene", "tumours", "fraction", "", "mutated", "amplified", "deleted")
     first = kept.sort_values(["carriers", "gene"], ascending=[False, True]).head(MAX_GENES)
     rows = [
         (
@@ -155,20 +155,20 @@ def _show_inputs(prepared: Prepared) -> Markup:
         for row in first.to_dict("records")
     ]  # fmt: skip
     more = _note_more(len(kept), "inputs.csv")
-    return join([paragraph(words), chart, table(headers, rows, "Inputs"), more])
+    return join([paragraph(text), chart, table(headers, rows, "Inputs"), more])
 
 
 def _show_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
     kept = prepared.outputs[prepared.outputs["kept"]]
-    words = (
+    text = (
         f"Of {count(len(prepared.outputs), 'gene')} with expression, {len(kept):,} are kept. The "
         f"chart shows in how many tumours they are changed, |z| of at least "
         f"{settings.z_cutoff:g}. Spread is the standard deviation of the expression within "
         f"tissues."
     )
-    shares = kept["prevalence"].to_numpy()
-    chart = draw_histogram(shares, "share of tumours in which the gene is changed", "outputs")
-    headers = ("gene", "changed in", "share", "", "spread", "own copy number altered in")
+    values = kept["prevalence"].to_numpy()
+    chart = draw_histogram(values, "fraction of tumours in which the gene is changed", "outputs")
+    headers = ("gene", "changed in", "fraction", "", "spread", "own copy number altered in")
     first = kept.sort_values(["spread", "gene"], ascending=[False, True]).head(MAX_GENES)
     rows = [
         (
@@ -178,7 +178,7 @@ def _show_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
         for row in first.to_dict("records")
     ]  # fmt: skip
     more = _note_more(len(kept), "outputs.csv")
-    return join([paragraph(words), chart, table(headers, rows, "Outputs"), more])
+    return join([paragraph(text), chart, table(headers, rows, "Outputs"), more])
 
 
 def _note_more(number: int, name: str) -> Markup | None:
@@ -198,8 +198,8 @@ def _list_tissues(prepared: Prepared) -> Markup:
     tissues = table(("tissue", "tumours", ""), rows, "Tissues")
     if prepared.covariates is None:
         return join([tissues, paragraph("There are no covariates.", class_="note")])
-    known = [(str(name), _describe_values(values)) for name, values in prepared.covariates.items()]
-    return join([tissues, table(("covariate", "values"), known, "Covariates")])
+    listed = [(str(name), _describe_values(values)) for name, values in prepared.covariates.items()]
+    return join([tissues, table(("covariate", "values"), listed, "Covariates")])
 
 
 def _describe_values(values: pd.Series) -> str:

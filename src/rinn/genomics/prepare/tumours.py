@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog, log_names
@@ -115,9 +116,9 @@ def _annotate(
         barcode = parse_barcode(name)
         if not barcode.is_normal:
             of_patient.setdefault(barcode.patient, name)
-    known = set(map(str, annotation.index))
+    samples = set(map(str, annotation.index))
     rows = [
-        name if name in known else of_patient.get(parse_barcode(name).patient)
+        name if name in samples else of_patient.get(parse_barcode(name).patient)
         for name in map(str, index)
     ]
     rows_found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
@@ -136,18 +137,18 @@ def _add_mutations(
     expression: pd.DataFrame, mutations: GeneTable
 ) -> tuple[pd.DataFrame, list[LogEntry]]:
     """Add mutations to tumours; those that were not sequenced have none."""
-    known = match_tables({"tumours": expression, "mutations": mutations}).tables["mutations"]
-    owners = {parse_barcode(str(name)).patient: name for name in known.index}
+    sequenced = match_tables({"tumours": expression, "mutations": mutations}).tables["mutations"]
+    owners = {parse_barcode(str(name)).patient: name for name in sequenced.index}
     rows = [
-        name if name in known.index else owners.get(parse_barcode(str(name)).patient)
+        name if name in sequenced.index else owners.get(parse_barcode(str(name)).patient)
         for name in expression.index
     ]
-    indices = known.index.get_indexer(pd.Index(rows))
-    values = known.to_numpy()[indices]
+    indices = sequenced.index.get_indexer(pd.Index(rows))
+    values = sequenced.to_numpy()[indices]
     values[indices < 0] = 0
     left = [str(name) for name in expression.index[indices < 0]]
     reason = "not sequenced: copy number alone, without any mutation"
-    frame = pd.DataFrame(values, index=expression.index, columns=known.columns)
+    frame = pd.DataFrame(values, index=expression.index, columns=sequenced.columns)
     return frame, log_names("noted", "samples", reason, left)
 
 
@@ -171,12 +172,12 @@ def find_reference(
         noted = [LogEntry("noted", "normals", len(normals), COMPARED)]
         return Reference(normals, [ONE_TISSUE] * len(normals), tumours.levels), noted
     labels = _find_labels(normals, annotation[TISSUE])
-    known = [label != "" for label in labels]
-    lost = [str(name) for name, flag in zip(normals.index, known, strict=True) if not flag]
+    has_tissue = np.array([label != "" for label in labels], bool)
+    lost = [str(name) for name in normals.index[~has_tissue]]
     entries = log_names("dropped", "normals", "without a tissue", lost)
     kept = [label for label in labels if label]
     entries += [LogEntry("noted", "normals", len(kept), COMPARED)]
-    return Reference(normals.loc[known], kept, tumours.levels), entries
+    return Reference(normals.loc[has_tissue], kept, tumours.levels), entries
 
 
 def _find_labels(normals: pd.DataFrame, tissues: pd.Series) -> list[str]:

@@ -23,7 +23,7 @@ class Calls:
     `calls` has a row for each driver in a tumour: `tumour`, `sga`, `degs` explained there;
     `drivers` one for each SGA: `sga`, `carriers`, `cutoff`, number of tumours in which it is
     `called`, `rate` of its carriers, `driver` overall or not; `targets` one for each target DEG of
-    an overall driver: `sga`, `deg`, `tumours` in which they are linked, `share` of the tumours
+    an overall driver: `sga`, `deg`, `tumours` in which they are linked, `fraction` of the tumours
     where the SGA is called.
     """
 
@@ -74,7 +74,7 @@ def call_drivers(
     pairs, linked = np.unique(sga[counted] * degs + deg[counted], return_counts=True)
     fraction = linked / np.maximum(called[pairs // degs], 1)
     targets = pd.DataFrame(
-        {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "share": fraction}
+        {"sga": pairs // degs, "deg": pairs % degs, "tumours": linked, "fraction": fraction}
     )
     targets = targets[fraction >= settings.min_target_rate].reset_index(drop=True)
     return Calls(calls, drivers, targets)
@@ -127,7 +127,7 @@ class Tci:
             "degs": len(self.events.degs),
             "tissues": len(set(self.events.tissues or ())),
             "explained": explained,
-            "unknown_share": float((top == 0).sum() / max(explained, 1)),
+            "unknown_fraction": float((top == 0).sum() / max(explained, 1)),
             "calls": len(self.calls.calls),
             "tumours_with_calls": int(self.calls.calls["tumour"].nunique()),
             "drivers": int(drivers["driver"].sum()),

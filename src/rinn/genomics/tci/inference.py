@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from rinn.config import count_cores
 from rinn.genomics.tci.events import Events
 from rinn.genomics.tci.prior import Prior
 from rinn.genomics.tci.scores import RULED_OUT, Scorer
@@ -84,13 +84,6 @@ def infer_causes(
 
     _run_blocks(work, range(0, degs, size), cores, report)
     return causes
-
-
-def count_cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _choose_block(sgas: int, degs: int, cores: int) -> int:
