@@ -41,8 +41,8 @@ from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import CORRECTED, NETWORK, REGRESSION, estimate_effects
-from rinn.structure.heldout import make_support_test
 from rinn.structure.records import GraphSettings
+from rinn.structure.support import make_support_test
 
 SUITE = NAME = "ablation"
 SOURCES = (REGRESSION, NETWORK, CORRECTED)

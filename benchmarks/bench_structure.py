@@ -56,9 +56,9 @@ from rinn.simulate.samples import Simulation
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import Effects, estimate_effects
 from rinn.structure.first_graph import set_start
-from rinn.structure.heldout import make_support_test
 from rinn.structure.records import LatentGraph
 from rinn.structure.reported import from_graph, test_fit
+from rinn.structure.support import make_support_test
 
 Record = dict[str, Any]
 Tables = tuple[np.ndarray, np.ndarray]

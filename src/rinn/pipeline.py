@@ -32,13 +32,13 @@ from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_skip_reason
-from rinn.structure.heldout import make_support_test
 from rinn.structure.output_causes import find_output_causes
 from rinn.structure.output_edges import add_output_edges
 from rinn.structure.prior.influence import Influence, learn_with_prior
 from rinn.structure.prior.resolve import Resolved, resolve
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.records import GraphSettings, LatentGraph
+from rinn.structure.support import make_support_test
 from rinn.structure.vote import vote_graph
 
 

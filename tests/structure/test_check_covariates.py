@@ -13,8 +13,7 @@ from rinn.errors import InputError
 from rinn.graphs.assumptions import check_assumptions
 from rinn.graphs.files import write_graph
 from rinn.runs.check import check_file
-from rinn.structure.check import compare_with_data
-from rinn.structure.correlations import correlate_pairs
+from rinn.structure.check import compare_with_data, correlate_pairs
 from tiny_graphs import make_graph
 
 # The only edges: x0 acts on y0 and y1.
@@ -83,7 +82,7 @@ def test_equal_variances_give_the_usual_regression(monkeypatch):
     rng = np.random.default_rng(3)
     z = rng.normal(size=(90, 2))
     x, y = rng.normal(size=(90, 4)) + z[:, :1], rng.normal(size=(90, 3)) - z[:, 1:]
-    monkeypatch.setattr("rinn.structure.correlations.MIN_VARIANCE", 1e9)  # all are then the same
+    monkeypatch.setattr("rinn.structure.check.MIN_VARIANCE", 1e9)  # all are then the same
     found = correlate_pairs(x, y, z)
     for i in range(4):
         for o in range(3):

@@ -25,11 +25,11 @@ from rinn.structure.consensus import _resolve_products as resolve_products
 from rinn.structure.consensus import learn_graph, match_latents
 from rinn.structure.constants import MIN_FREQUENCY
 from rinn.structure.effects import estimate_effects
-from rinn.structure.heldout import make_support_test
 from rinn.structure.moves import remove_latent, set_edges, split_latent
 from rinn.structure.records import GraphSettings
 from rinn.structure.reported import from_graph
 from rinn.structure.reported import test_fit as find_fit
+from rinn.structure.support import make_support_test
 
 FEW = GraphSettings(bootstraps=8)
 WORDS = {"effects", "covariance", "both", "neither"}

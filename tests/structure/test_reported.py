@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linear_graphs import CHAIN, FORK, draw_rows, draw_structure, find_exact_moments, make_sample
-from rinn.structure.alternatives import find_alternatives
 from rinn.structure.regression import estimate_moments
+from rinn.structure.reported import find_alternatives
 
 
 @pytest.mark.parametrize("edges", [CHAIN, FORK])

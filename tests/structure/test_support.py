@@ -14,11 +14,17 @@ from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
-from rinn.structure.heldout import HeldOutTest, ProductTest, SupportTest, make_support_test
 from rinn.structure.prior.log_odds import make_prior
 from rinn.structure.records import GraphSettings
 from rinn.structure.regression import Sample
-from rinn.structure.settest import MIN_CARRIERS, SetTest
+from rinn.structure.support import (
+    MIN_CARRIERS,
+    HeldOutTest,
+    ProductTest,
+    SetTest,
+    SupportTest,
+    make_support_test,
+)
 
 LEVEL = 0.01 / 16
 

@@ -6,7 +6,7 @@ from networks import small_data
 from rinn.data.covariates import CovariateTable, code_covariates
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
-from rinn.structure.settest import SetTest, make_set_test
+from rinn.structure.support import SetTest, make_set_test
 
 
 def draw_noise(rng, samples=84, outputs=60, factors=3):
