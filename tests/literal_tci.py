@@ -146,7 +146,7 @@ def literal_cutoffs(tops, sgas, significance):
 
 
 def literal_calls(tops, a, cutoffs, min_degs, min_tumours, min_rate, min_target_rate):
-    """From {(tumour, DEG): (SGA, posterior)}: calls by tumour, drivers overall, their targets."""
+    """From {(tumour, DEG): (SGA, posterior)}: calls by tumour, overall drivers, their targets."""
     links = {key: sga for key, (sga, posterior) in tops.items() if posterior >= cutoffs[sga]}
     calls = set()
     for t in range(len(a)):

@@ -122,7 +122,7 @@ def test_interrupted_run_goes_on(tables, monkeypatch, capsys):
     for sitting in (1, 2):  # each makes one permutation
         rounds.clear()
         assert call(tables, "--quiet") == 130
-        assert "the same command goes on" in capsys.readouterr().err
+        assert "the same command resumes" in capsys.readouterr().err
         assert len(list((tables / "run" / "work").iterdir())) == sitting
     rounds.clear()
     assert call(tables, "--quiet") == 0

@@ -250,7 +250,7 @@ class TestTerminal:
         for words in ("Table 1.", "Table 2.", "Table 3.", *DATASETS.values(), *STRATEGIES.values()):
             assert words in shown
         assert "RINN: at or above the paper in" in shown
-        assert "not what a user gets" in " ".join(shown.split())
+        assert "users do not reach these scores" in " ".join(shown.split())
         assert "networks in 18 min 12 s on 2 x cpu." in shown
 
     def test_nothing_becomes_markup(self, hostile):

@@ -1,4 +1,4 @@
-"""From causes to calls: drivers in a tumour, drivers overall, their targets; TCI in memory."""
+"""From causes to calls: drivers in a tumour, overall drivers, their targets; TCI in memory."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def call_drivers(
 
 
 def select_features(events: Events, calls: Calls, settings: TciSettings) -> Features:
-    """Choose the columns for a smaller problem: drivers overall, and the DEGs that they explain.
+    """Choose the columns for a smaller problem: overall drivers, and the DEGs that they explain.
 
-    A DEG is kept if it is a target of `min_drivers` of the drivers overall and its frequency is
+    A DEG is kept if it is a target of `min_drivers` of the overall drivers and its frequency is
     from `min_prevalence` to `max_prevalence`.
     """
     drivers = np.flatnonzero(calls.drivers["driver"].to_numpy())
