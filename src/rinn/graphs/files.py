@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import pandas as pd
 
 from rinn.errors import InputError, find_repeated, quote
 from rinn.files import read_file, replace_file
+from rinn.graphs.attributes import flat_values, spell_names, spell_out, to_json_values
 from rinn.graphs.basics import ROLES, check_acyclic, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
@@ -164,7 +165,7 @@ def _is_number(value: object) -> bool:
 def encode_json(graph: nx.DiGraph) -> bytes:
     """Write a graph as node-link JSON; see `write_graph`."""
     data = nx.node_link_data(graph, edges="edges")
-    return (json.dumps(_simplify(data), indent=1) + "\n").encode()
+    return (json.dumps(to_json_values(data), indent=1) + "\n").encode()
 
 
 def encode_graphml(graph: nx.DiGraph) -> bytes:
@@ -181,100 +182,12 @@ def encode_graphml(graph: nx.DiGraph) -> bytes:
     return file.getvalue()
 
 
-def to_json_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the attributes of a node or edge to what JSON can hold.
-
-    Example:
-        >>> to_json_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
-        {'weight': 0.5, 'merged': ['a', 'b']}
-    """
-    simple: dict[str, Any] = _simplify(dict(values))
-    return simple
-
-
-def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
-    """Convert the attributes of a node or edge to text, numbers and booleans; others to JSON.
-
-    Example:
-        >>> flat_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
-        {'weight': 0.5, 'merged': '["a", "b"]'}
-    """
-    return {
-        name: value if isinstance(value, str | int | float) else json.dumps(value)
-        for name, value in to_json_values(values).items()
-    }
-
-
-def spell_out(text: str, characters: re.Pattern[str]) -> str:
-    r"""Write the characters that a format cannot hold as their numbers.
-
-    Example:
-        >>> print(spell_out("two\nlines", re.compile(r"\n")))
-        two\u000alines
-    """
-    return characters.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-
-
-def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str]:
-    """Spell every id as a format needs it, so that no two become the same.
-
-    Example:
-        >>> graph = nx.DiGraph([("a b", "a-b")])
-        >>> spell_names(graph, lambda name: name.replace(" ", "-"))
-        {'a b': 'a-b_', 'a-b': 'a-b'}
-    """
-    names: dict[str, str] = {}
-    taken = set(graph)
-    for node in graph:
-        name = spell(node)
-        while name != node and name in taken:
-            name += "_"
-        taken.add(name)
-        names[node] = name
-    return names
-
-
-def avoid_reserved(values: Mapping[str, Any], reserved: Collection[str]) -> dict[str, Any]:
-    """Add an underscore to the names of attributes that a format reserves, with or without one.
-
-    Example:
-        >>> avoid_reserved({"label": 1, "label_": 2, "weight": 3}, {"label"})
-        {'label_': 1, 'label__': 2, 'weight': 3}
-    """
-    return {
-        f"{name}_" if name.rstrip("_") in reserved else name: value
-        for name, value in values.items()
-    }
-
-
-def name_interaction(graph: nx.DiGraph, source: str, target: str) -> str:
-    """Name an edge by the roles of its ends."""
-    return f"{graph.nodes[source]['role']}-{graph.nodes[target]['role']}"
-
-
 def _by_suffix(path: Path, codecs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
     if path.suffix.lower() not in codecs:
         raise InputError(
             f"graph file {path} must end in {' or '.join(codecs)}; rename it, or name another file"
         )
     return codecs[path.suffix.lower()]
-
-
-def _simplify(value: Any) -> Any:
-    """Turn numpy values, tuples and sets into what JSON has; drop numbers that are not finite."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): _simplify(item) for key, item in value.items() if not _missing(item)}
-    if isinstance(value, set | frozenset):
-        value = sorted(value, key=str)
-    if isinstance(value, list | tuple):
-        return [None if _missing(item) else _simplify(item) for item in value]
-    return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and not math.isfinite(value))
 
 
 def _xml_text(text: str) -> str:

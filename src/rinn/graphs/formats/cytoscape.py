@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from rinn.graphs.files import avoid_reserved, name_interaction, spell_names, to_json_values
+from rinn.graphs.attributes import avoid_reserved, name_interaction, spell_names, to_json_values
 from rinn.graphs.layout import position_nodes
 
 RESERVED = (

@@ -6,7 +6,7 @@ import re
 
 import networkx as nx
 
-from rinn.graphs.files import avoid_reserved, flat_values, spell_names, spell_out
+from rinn.graphs.attributes import avoid_reserved, flat_values, spell_names, spell_out
 from rinn.graphs.layout import layer_nodes
 
 MARKS = {"input": "exposure", "latent": "latent", "output": "outcome"}

@@ -6,8 +6,8 @@ import re
 
 import networkx as nx
 
+from rinn.graphs.attributes import avoid_reserved, flat_values, spell_names, spell_out
 from rinn.graphs.basics import by_role
-from rinn.graphs.files import avoid_reserved, flat_values, spell_names, spell_out
 
 SHAPES = {
     "input": {"shape": "box"},

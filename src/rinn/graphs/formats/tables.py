@@ -8,14 +8,14 @@ import networkx as nx
 import pandas as pd
 
 from rinn.files import encode_table
-from rinn.graphs.files import (
+from rinn.graphs.attributes import (
     avoid_reserved,
-    edges_table,
     flat_values,
     name_interaction,
     spell_names,
     spell_out,
 )
+from rinn.graphs.files import edges_table
 
 # SIF has no quotes: no tabs or line ends, nothing at the ends that a reader would strip, and no
 # line that looks like a comment.

@@ -87,59 +87,50 @@ def architecture_info(
         )
     check_number("fraction", fraction, maximum=1, below=True)
     floor = fraction * max(np.abs(part).max(initial=0.0) for part in (into, between, out))
-    edges = _list_active(into, between, out, floor)
-    layers = len(weights.bias)
-    read = np.zeros(into.shape[::2], bool)
-    hidden = np.zeros((layers, out.shape[1]), bool)
-    reached = np.zeros(len(outputs), bool)
-    for edge in edges:
-        if edge.redundant:
-            read[edge.row, edge.source] = True
-        else:
-            hidden[edge.row - 1, edge.source] = True
-        if edge.row == layers and not edge.redundant:
-            reached[edge.target] = True
-    size = into.size + between.size + out.size
+    steps = [*between, out]  # step l leads from hidden layer l + 1
+    strong = [np.abs(step) > floor for step in steps]
+    strong_into = np.abs(into) > floor
+    started, ends = _find_paths(strong_into, strong)
+    read = [mask & end[:, None] for mask, end in zip(strong_into, ends, strict=False)]
+    active = [mask & start for mask, start in zip(strong, started, strict=True)]
+    active = [mask & end[:, None] for mask, end in zip(active, ends[1:], strict=False)] + active[
+        -1:
+    ]
+    edges = [
+        NetEdge(
+            row, int(source), int(target), float(values[row - first][target, source]), redundant
+        )
+        for first, values, masks, redundant in ((0, into, read, True), (1, steps, active, False))
+        for row, mask in enumerate(masks, first)
+        for target, source in np.argwhere(mask)
+    ]
     return ArchitectureInfo(
-        tuple(edges), read, hidden, reached, tuple(inputs), tuple(outputs), floor, size
+        edges=tuple(edges),
+        inputs=np.array([mask.any(axis=0) for mask in read]),
+        hidden=np.array([mask.any(axis=0) for mask in active]),
+        outputs=active[-1].any(axis=1),
+        input_names=tuple(inputs),
+        output_names=tuple(outputs),
+        floor=floor,
+        weights=into.size + between.size + out.size,
     )
 
 
-def _list_active(
-    into: np.ndarray, between: np.ndarray, out: np.ndarray, floor: float
-) -> list[NetEdge]:
-    """List the edges above the floor whose source an input reaches and whose target an output."""
-    steps = [*between, out]  # step l leads from hidden layer l + 1
-    started, ends = _find_reached(into, steps, floor)
-    edges = [
-        NetEdge(row, int(source), int(target), float(w[target, source]), True)
-        for row, w in enumerate(into)
-        for target, source in np.argwhere(np.abs(w) > floor)
-        if ends[row][target]
-    ]
-    edges += [
-        NetEdge(row, int(source), int(target), float(w[target, source]), False)
-        for row, w in enumerate(steps, 1)
-        for target, source in np.argwhere(np.abs(w) > floor)
-        if started[row - 1][source] and (row == len(steps) or ends[row][target])
-    ]
-    return edges
-
-
-def _find_reached(
-    into: np.ndarray, steps: Sequence[np.ndarray], floor: float
+def _find_paths(
+    strong_into: np.ndarray, strong: Sequence[np.ndarray]
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each hidden layer, which nodes an input reaches and which reach an output."""
-    nothing = np.zeros(into.shape[1], bool)
+    """For each hidden layer, the nodes that an input reaches and those that reach an output."""
     started: list[np.ndarray] = []
-    for layer in range(len(steps)):
-        read = (np.abs(into[layer]) > floor).any(axis=1) if layer < len(into) else nothing
+    for layer in range(len(strong)):
+        start = np.zeros(strong_into.shape[1], bool)
+        if layer < len(strong_into):
+            start |= strong_into[layer].any(axis=1)
         if layer:
-            read = read | ((np.abs(steps[layer - 1]) > floor) & started[-1]).any(axis=1)
-        started.append(read)
-    ends = [(np.abs(steps[-1]) > floor).any(axis=0)]
-    for step in reversed(steps[:-1]):
-        ends.append(((np.abs(step) > floor) & ends[-1][:, None]).any(axis=0))
+            start |= (strong[layer - 1] & started[-1]).any(axis=1)
+        started.append(start)
+    ends: list[np.ndarray] = [np.asarray(strong[-1].any(axis=0))]
+    for mask in reversed(strong[:-1]):
+        ends.append(np.asarray((mask & ends[-1][:, None]).any(axis=0)))
     return started, ends[::-1]
 
 
