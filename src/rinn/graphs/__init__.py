@@ -1,1 +1,1 @@
-"""Latent graphs as such: files, formats, comparison, and what can be known of them."""
+"""Latent graphs: files, formats, layout, comparison, and what is identifiable in them."""

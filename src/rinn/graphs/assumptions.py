@@ -30,7 +30,7 @@ SAYS = {
 UNBROKEN = "nothing in this graph breaks it, and the search considers no other graphs"
 UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
 NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
-MAX_TRIES = 2_000_000  # some seconds
+MAX_TRIES = 2_000_000  # a few seconds
 
 Given = Literal["inputs", "nothing"]
 
@@ -70,13 +70,13 @@ class DataComparison:
 
     def to_json(self) -> dict[str, object]:
         """Give the comparison by name."""
-        plain = asdict(self)
-        return {key: list(item) if isinstance(item, tuple) else item for key, item in plain.items()}
+        values = asdict(self).items()
+        return {key: list(item) if isinstance(item, tuple) else item for key, item in values}
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """One of the ten, in plain words, with what is known of it.
+    """One of the ten, and its status in a graph.
 
     `status` is holds or broken where the graph settles it, doubtful where something speaks against
     it, and open where neither is shown. A graph can break A2, A3 and A4,
@@ -103,7 +103,7 @@ def check_assumptions(
 
     Args:
         graph: the true graph; it is not changed. Inputs may have parents and outputs children.
-        comparison: the graph beside data, from `compare_with_data`.
+        comparison: the graph compared with data, from `compare_with_data`.
 
     Returns:
         The ten assumptions in order.

@@ -76,7 +76,7 @@ def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> 
 
     Raises:
         InputError: the format is unknown, the graph is not a causal graph (see `check_graph`),
-            the folder does not exist, or something other than a plain file stands in the way.
+            the folder does not exist, or the path is not that of a plain file.
 
     Example:
         >>> import tempfile

@@ -193,7 +193,7 @@ def _swap_neighbours(order: list[Column], graph: nx.DiGraph) -> list[Column]:
 
 
 def _find_gain(first: Item, second: Item, graph: nx.DiGraph, index: dict[Item, int]) -> int:
-    """The crossings that are removed if the second stands above the first."""
+    """The crossings that are removed if the second is above the first."""
     gain = 0
     for near in (graph.pred, graph.succ):
         if near[first] and near[second]:
@@ -230,7 +230,7 @@ def _find_middle(item: Item, graph: nx.DiGraph, heights: dict[Item, float]) -> f
 
 def _keep_apart(wanted: list[float], size: list[float], rows: float) -> list[float]:
     """The heights nearest to those wanted that keep the order and leave room for every item."""
-    offset = np.cumsum(size) - np.array(size) / 2  # as high as each could stand
+    offset = np.cumsum(size) - np.array(size) / 2  # the highest position of each
     room = max(rows - sum(size), 0.0)
     moved = isotonic_regression(np.array(wanted) - offset).x
     heights: list[float] = (np.clip(moved, 0.0, room) + offset).tolist()

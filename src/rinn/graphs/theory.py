@@ -23,9 +23,9 @@ Key = TypeVar("Key", bound=Hashable)
 def modify_graph(graph: nx.DiGraph) -> nx.DiGraph:
     """Build the modified graph G_M of a true graph G_T, by the paper's three steps in turn.
 
-    (i) Latents above an input or below an output go. (ii) Of the rest, latents that no input
+    (i) Latents above an input or below an output go. (ii) Of the others, latents that no input
     reaches or that reach no output go. (iii) Edges between two inputs or two outputs go. A latent
-    goes with its edges, and no edge is put in its place.
+    goes with its edges, which are not replaced.
 
     Args:
         graph: the true graph; it is not changed. Unlike elsewhere, inputs may have parents and
@@ -150,7 +150,7 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
     same of the outputs below it. Proposition 2 needs A8 as well, that no other graph does with as
     few edges. So a latent is called spare if it can be left out and its parents joined to its
     children; one with a single parent or a single child always is. `find_smaller` of
-    `rinn.simulate` knows more such changes, of the graph as a whole.
+    `graphs.minimal` tries more such changes.
 
     Args:
         graph: the true graph; it is not changed.

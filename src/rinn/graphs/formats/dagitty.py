@@ -35,8 +35,8 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
         lines.append(f'{_word(names[node])} [{MARKS[values["role"]]},pos="{position}"]')
     for source, target, values in graph.edges(data=True):
         pairs = avoid_reserved(flat_values(values), ("pos", "label"))
-        words = [f"{_word(name)}={_quote(str(value))}" for name, value in pairs.items()]
-        about = f" [{','.join(words)}]" if words else ""
+        texts = [f"{_word(name)}={_quote(str(value))}" for name, value in pairs.items()]
+        about = f" [{','.join(texts)}]" if texts else ""
         lines.append(f"{_word(names[source])} -> {_word(names[target])}{about}")
     return "\n".join([*lines, "}", ""]).encode()
 

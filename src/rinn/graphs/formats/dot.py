@@ -59,8 +59,8 @@ def _attributes(look: dict[str, str], values: dict[str, object]) -> str:
     pairs = look | avoid_reserved(flat_values(values), _DRAWN.split())
     if not pairs:
         return ""
-    words = (f"{_quote(name)}={_quote(_text(value))}" for name, value in pairs.items())
-    return f" [{', '.join(words)}]"
+    texts = (f"{_quote(name)}={_quote(_text(value))}" for name, value in pairs.items())
+    return f" [{', '.join(texts)}]"
 
 
 def _text(value: str | int | float) -> str:

@@ -24,13 +24,13 @@ from rinn.report.info import FAINT, grid_shape
 
 ACROSS = 16  # hidden nodes in a line
 MAX_INPUTS = 24
-MANY_OUTPUTS = 25  # beyond which fewer inputs fit beside the hidden nodes
+MANY_OUTPUTS = 25  # beyond which fewer inputs fit next to the hidden nodes
 FEWER_INPUTS = 16
 
 LABEL, BETWEEN = 0.6, 0.3
 GAP = 0.055
 TINY = 5.0
-UPRIGHT = 0.7  # inches for names that stand upright
+UPRIGHT = 0.7  # inches for names that are written upwards
 
 
 @dataclass(frozen=True)
@@ -303,8 +303,8 @@ class _Sheet:
         self.head = widest if self.upright else 0.1
 
     def draw(self, title: str) -> Figure:
-        beside = self.inputs * self.step if self.inputs else -BETWEEN
-        width = max(self.right + beside + canvas.MARGIN, 4.2)
+        inputs = self.inputs * self.step if self.inputs else -BETWEEN
+        width = max(self.right + inputs + canvas.MARGIN, 4.2)
         notes = [line for note in self.info.notes for line in canvas.wrap_text(note, width - 2.2)]
         top = 0.25 + canvas.TITLE * bool(title) + self.head + 0.14
         heights = [self._height(strip) for strip in self.info.strips]

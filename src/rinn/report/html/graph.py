@@ -277,7 +277,7 @@ def _render_legend(contents: RunContents) -> Markup:
         if any(edge.from_prior for edge in edges_info(contents.graph)):
             keys.append(key("from-prior", "there because of prior knowledge"))
         if contents.candidates.number_of_edges() > contents.graph.number_of_edges():
-            keys.append(key("seldom", "found too rarely to be reported"))
+            keys.append(key("rare", "found too rarely to be reported"))
     else:
         text += "Whether an effect raises or lowers, and how strongly, is not known."
     legend = element("p", *(element("span", one) for one in keys), class_="legend")
