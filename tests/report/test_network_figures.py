@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from rinn.errors import InputError
-from rinn.graphs.patterns import reach_vectors
-from rinn.graphs.protocol import score_hidden, truth_patterns
+from rinn.graphs.protocol import reach_vectors, score_hidden, truth_patterns
 from rinn.nets.maps import NetMaps, map_net
 from rinn.nets.redundant import Weights, draw_weights
 from rinn.nets.selection import average_splits, select_nearest

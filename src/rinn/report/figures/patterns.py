@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, check_graph, latents_in_order
-from rinn.graphs.patterns import reach_vectors
+from rinn.graphs.protocol import reach_vectors
 from rinn.report.figures import canvas
 from rinn.report.figures.tiles import Tile, draw_key, draw_tiles, key_size
 from rinn.report.info import grid_shape

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from rinn.errors import InputError
 from rinn.graphs.basics import latents_in_order
-from rinn.graphs.patterns import TOLERANCE, Patterns, reach_vectors, truth_patterns
-from rinn.graphs.protocol import score_protocol
+from rinn.graphs.protocol import TOLERANCE, Patterns, reach_vectors, score_protocol, truth_patterns
 from rinn.nets.maps import NetMaps
 from rinn.report.figures import canvas
 from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles
