@@ -163,40 +163,26 @@ def list_warnings(
             "TCI chose the columns by looking at X and Y together, including samples "
             "that a fit holds back: test errors and --null of rinn fit are then too optimistic."
         )
-    warnings += [_warn_of_reference(tissues, logs), _warn_of_copies(x), _warn_of_sex(y, settings)]
+    entries = [entry for log in logs for entry in log.entries]
+    replaced = [entry for entry in entries if entry.what == "tissues" and entry.action == "noted"]
+    if replaced:
+        warnings.append(
+            f"In {replaced[0].count} of {tissues.nunique()} tissues the reference has too few "
+            f"samples for some or all genes, and the tumours themselves were used: a change that "
+            f"most of them share is not seen there."
+        )
+    copies = [str(name) for name in x.columns[x.T.duplicated(keep=False)]]
+    if copies:
+        warnings.append(
+            f"{len(copies)} inputs have the same tumours as another ({quote_some(copies)}), as "
+            f"genes of one amplified region do: no data can say which of them acts."
+        )
+    names = sorted(SEX_LINKED & set(map(str, y.columns)))
+    if names and not {"sex", "gender"} & {name.lower() for name in settings.covariates}:
+        warnings.append(
+            f"{len(names)} outputs depend on sex ({quote_some(names)}): give sex with "
+            f"--covariates, or leave them out with --exclude {','.join(names)}."
+        )
     if settings.unsequenced == "copy-number":
         warnings.append("Tumours that were not sequenced count as without mutation.")
     return tuple(text for text in warnings if text is not None)
-
-
-def _warn_of_reference(tissues: pd.Series, logs: Sequence[ReadLog]) -> str | None:
-    entries = [entry for each in logs for entry in each.entries]
-    replaced = [entry for entry in entries if entry.what == "tissues" and entry.action == "noted"]
-    if not replaced:
-        return None
-    return (
-        f"In {replaced[0].count} of {tissues.nunique()} tissues the reference has too few "
-        f"samples for some or all genes, and the tumours themselves were used: a change that most "
-        f"of them share is not seen there."
-    )
-
-
-def _warn_of_copies(x: pd.DataFrame) -> str | None:
-    copies = x.T.duplicated(keep=False)
-    names = [str(name) for name in x.columns[copies]]
-    if not names:
-        return None
-    return (
-        f"{len(names)} inputs have the same tumours as another ({quote_some(names)}), as genes of "
-        f"one amplified region do: no data can say which of them acts."
-    )
-
-
-def _warn_of_sex(y: pd.DataFrame, settings: PrepareSettings) -> str | None:
-    names = sorted(str(name) for name in y.columns if str(name) in SEX_LINKED)
-    if not names or {"sex", "gender"} & {name.lower() for name in settings.covariates}:
-        return None
-    return (
-        f"{len(names)} outputs depend on sex ({quote_some(names)}): give sex with "
-        f"--covariates, or leave them out with --exclude {','.join(names)}."
-    )

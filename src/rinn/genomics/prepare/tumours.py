@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,8 +62,8 @@ def choose_columns(
     if settings.tissue_column is not None:
         of_tissue = find_column(annotation, settings.tissue_column, "--tissue-column")
         columns[TISSUE] = annotation[of_tissue].fillna("").map(clean_text)
-    for word in settings.covariates:
-        name = find_column(annotation, word, "--covariates")
+    for given in settings.covariates:
+        name = find_column(annotation, given, "--covariates")
         if name != of_tissue:
             columns[f"{name}_2" if name in columns else name] = annotation[name]
     return pd.DataFrame(columns, index=annotation.index)
@@ -110,7 +109,7 @@ def match_tumours(
 def _annotate(
     index: pd.Index, annotation: pd.DataFrame, *, needs_tissue: bool
 ) -> tuple[pd.DataFrame, pd.Series, list[LogEntry]]:
-    """Find the row of each tumour by its sample, else by its patient, and say who has none."""
+    """Find the row of each tumour by its sample, else by its patient, and log those without."""
     of_patient: dict[str, str] = {}
     for name in map(str, annotation.index):
         barcode = parse_barcode(name)
@@ -182,8 +181,8 @@ def find_reference(
 
 def _find_labels(normals: pd.DataFrame, tissues: pd.Series) -> list[str]:
     """The tissue of each normal, by its sample, else by its patient."""
-    of_sample: Mapping[str, str] = {str(name): str(word) for name, word in tissues.items()}
-    of_patient = {parse_barcode(name).patient: word for name, word in of_sample.items() if word}
+    of_sample = {str(name): str(tissue) for name, tissue in tissues.items()}
+    of_patient = {parse_barcode(name).patient: one for name, one in of_sample.items() if one}
     return [
         of_sample.get(str(name)) or of_patient.get(parse_barcode(str(name)).patient, "")
         for name in normals.index
