@@ -311,7 +311,7 @@ def test_wrong_tables_are_named(tables):
         RINN().fit(x, y[:60].to_numpy())
     with pytest.raises(InputError, match="Y must have a column that varies"):
         RINN().fit(x, np.ones(ROWS))
-    with pytest.raises(InputError, match="X must have unique column names, but repeats 'a'"):
+    with pytest.raises(InputError, match="X must have each column once, but repeats 'a'"):
         RINN().fit(x.rename(columns={"b": "a"}), y)
     with pytest.raises(InputError, match="its first column 'sample' seems to hold sample ids"):
         RINN().fit(x.rename(columns={"a": "sample"}), y)

@@ -375,7 +375,7 @@ class TestBadTables:
 
     def test_duplicate_columns(self, refuse_tables):
         said = refuse_tables(x=change_line(0, lambda line: line.replace("x1", "x0")))
-        assert "must have unique column names, but repeats 'x0'" in said
+        assert "must have each column once, but repeats 'x0'" in said
 
     def test_few_samples(self, refuse_tables):
         def cut(text):

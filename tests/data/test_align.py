@@ -85,7 +85,7 @@ def test_a_table_with_its_samples_in_columns_is_turned(tmp_path, turned, shared)
 def test_repeated_genes_of_a_turned_table_are_columns_that_repeat(tmp_path):
     x, y = make_frames(["a", "b"], ["c", "d"])
     paths = write_tables(tmp_path, x, y.T.set_axis(["c", "c"]))
-    with pytest.raises(InputError, match=r"^Y .* must have unique column names, but repeats 'c'"):
+    with pytest.raises(InputError, match=r"^Y .* must have each column once, but repeats 'c'"):
         load_data(*paths)
 
 

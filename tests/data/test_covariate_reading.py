@@ -60,8 +60,8 @@ def test_a_single_column_is_a_covariate_and_words_that_differ_are_ids(tmp_path):
         ("z.csv.gz", gzip.compress(b"sample,a\nb,1\n", mtime=0)[:-9], "must be a whole gzip file"),
         ("z.parquet", b"PAR1", "must be a Parquet table"),
         ("z.csv", b"sample,tissue\n", "must have a row for each sample"),
-        ("z.csv", b"sample,a,a\nb,1,2\n", "'a' is empty or there twice"),
-        ("z.csv", b"sample,a\nb,1\nb,2\n", "repeats the sample id 'b'"),
+        ("z.csv", b"sample,a,a\nb,1,2\n", "must have each column once, but repeats 'a'"),
+        ("z.csv", b"sample,a\nb,1\nb,2\n", "must have each sample once, but repeats 'b'"),
         ("z.csv", b"sample,a\nb,inf\n", r"column 'a' has one in row 1 \(sample 'b'\)"),
     ],
 )

@@ -231,22 +231,23 @@ def test_unnamed_column(tmp_path):
 def test_repeated_columns(tmp_path):
     reject(
         write(tmp_path / "t.csv", "a, b,b ,a,c\n1,2,3,4,5\n"),
-        "must have unique column names, but repeats 'a', 'b'; rename or remove the copies",
+        "must have each column once, but repeats 'a', 'b'; keep one of each, or give them "
+        "different names",
     )
 
 
 def test_repeated_sample(tmp_path):
     reject(
         write(tmp_path / "t.csv", "sample,a\ns1,1\ns2,2\ns1,3\n"),
-        "must have each sample once, but repeats the sample id 's1'; keep one row of each",
+        "must have each sample once, but repeats 's1'; keep one of each, or give them different "
+        "names",
     )
 
 
 def test_sample_without_id(tmp_path):
     reject(
         write(tmp_path / "t.csv", "sample,a\ns1,1\n,2\n"),
-        "must have a sample id in each row, but sample number 2 has none; give it an id or remove "
-        "the row",
+        "must have a name for each sample, but number 2 of 2 has none; name or remove it",
     )
 
 

@@ -27,12 +27,11 @@ from rinn.data.scaling import check_range
 from rinn.data.tables import (
     Table,
     check_cells,
-    check_columns,
     is_default,
     make_table,
     read_cells,
 )
-from rinn.data.text import Cells, is_id_header
+from rinn.data.text import Cells, check_names, check_unique, is_id_header
 from rinn.errors import InputError, find_repeated, quote, quote_some
 
 MIN_SAMPLES = 50
@@ -222,7 +221,8 @@ def find_names(table: Any, label: str) -> tuple[str, ...] | None:
     names: list[Any] = [table.name] if is_series else list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
         return None
-    check_columns(names, label)
+    check_unique(names, label, "column")
+    check_names(names, label, "column")
     if len(names) > 1 and is_id_header(names[0]):
         raise InputError(
             f"{label} must hold nothing but {'inputs' if label == 'X' else 'outputs'}, but its "

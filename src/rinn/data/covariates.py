@@ -27,8 +27,8 @@ from rinn.data.tables import (
     read_parquet,
     read_text_frame,
 )
-from rinn.data.text import MISSING, check_names, is_all_text, is_id_header, parse_cell
-from rinn.errors import InputError, find_repeated, name_row, quote, quote_some
+from rinn.data.text import MISSING, check_names, check_unique, is_all_text, is_id_header, parse_cell
+from rinn.errors import InputError, name_row, quote, quote_some
 from rinn.files import within_memory
 
 LABEL = "covariates"
@@ -252,20 +252,9 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
     if not names or not len(frame):
         what = "a column beside the sample ids" if len(frame) else "a row for each sample"
         raise InputError(f"{source} must have {what}, but there is none; add it")
-    repeated = [*find_repeated(names), *(name for name in names if not name)]
-    if repeated:
-        raise InputError(
-            f"{source} must have a different name for each column, but {quote_some(repeated)} is "
-            f"empty or there twice; rename or remove it"
-        )
-    twice = find_repeated(samples or ())
-    if twice:
-        raise InputError(
-            f"{source} must have each sample once, but repeats the sample id {quote_some(twice)}; "
-            f"keep one row of each"
-        )
-    check_names(names, source, "column")
-    check_names(samples or (), source, "sample")
+    for labels, what in ((names, "column"), (samples or (), "sample")):
+        check_unique(labels, source, what)
+        check_names(labels, source, what)
     columns = {
         name: _convert_column(frame.iloc[:, first + number], name, samples, source)
         for number, name in enumerate(names)
@@ -342,14 +331,12 @@ def _make_coding(name: str, values: np.ndarray) -> Coding:
 def _make_notes(coding: Coding, values: np.ndarray) -> list[str]:
     """Notes on missing values, and on numbers that may be names."""
     name, notes = quote(coding.name), []
-    if coding.levels:
-        missing = int((_name_levels(values) == MISSING_LEVEL).sum())
-        return [f"covariate {name}: {missing} missing values are a level of their own"] * (
-            missing > 0
-        )
-    missing = int(np.isnan(values).sum())
+    missing = int((_name_levels(values) == MISSING_LEVEL).sum())
     if missing:
-        notes.append(f"covariate {name}: {missing} missing values were replaced by the mean")
+        fate = "are a level of their own" if coding.levels else "were replaced by the mean"
+        notes.append(f"covariate {name}: {missing} missing values {fate}")
+    if coding.levels:
+        return notes
     distinct = np.unique(values[~np.isnan(values)])
     if len(distinct) <= FEW_VALUES and (distinct == np.round(distinct)).all():
         notes.append(

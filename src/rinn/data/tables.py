@@ -19,6 +19,7 @@ from pyarrow import parquet
 from rinn.data.text import (
     Cells,
     check_names,
+    check_unique,
     find_separator,
     is_all_text,
     is_id_header,
@@ -27,7 +28,7 @@ from rinn.data.text import (
     read_name,
     split_rows,
 )
-from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
+from rinn.errors import InputError, name_row, quote, quote_some, reject_text
 from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: that of the first line
@@ -189,42 +190,11 @@ def check_cells(
         )
     if not len(cells.values):
         raise InputError(f"{source} must have a row for each sample, but it has no rows; add them")
-    if "" in cells.columns:
-        raise InputError(
-            f"{source} must have a name for each column, but number "
-            f"{cells.columns.index('') + 1} of {len(cells.columns)} has none; name or remove it"
-        )
-    check_columns(cells.columns, source)
-    if cells.samples is not None:
-        _check_samples(cells.samples, source)
+    for names, what in ((cells.columns, "column"), (cells.samples or (), "sample")):
+        check_unique(names, source, what)
+        check_names(names, source, what)
     _check_finite(cells, source, missing)
     return Table(cells.values, cells.columns, cells.samples, path)
-
-
-def check_columns(names: Collection[str], source: str) -> None:
-    """Refuse column names that are repeated or cannot be written."""
-    repeated = find_repeated(names)
-    if repeated:
-        raise InputError(
-            f"{source} must have unique column names, but repeats {quote_some(repeated)}; "
-            f"rename or remove the copies"
-        )
-    check_names(names, source, "column")
-
-
-def _check_samples(samples: tuple[str, ...], source: str) -> None:
-    if "" in samples:
-        raise InputError(
-            f"{source} must have a sample id in each row, but sample number "
-            f"{samples.index('') + 1} has none; give it an id or remove the row"
-        )
-    repeated = find_repeated(samples)
-    if repeated:
-        raise InputError(
-            f"{source} must have each sample once, but repeats the sample id "
-            f"{quote_some(repeated)}; keep one row of each"
-        )
-    check_names(samples, source, "sample")
 
 
 def _check_finite(cells: Cells, source: str, missing: bool) -> None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from rinn.data.log import LogEntry, log_count
-from rinn.errors import InputError, name_row, quote, reject_text
+from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
 from rinn.files import BLOCK, check_file, unguard_formula, unpack_blocks
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "#n/a", "#na", "<na>"})
@@ -88,6 +88,21 @@ def is_id_header(name: str) -> bool:
 def is_all_text(cells: Iterable[str]) -> bool:
     """Whether no cell is a number, true, false or missing."""
     return all(parse_cell(cell) is None for cell in cells)
+
+
+def check_unique(names: Sequence[str], source: str, what: str) -> None:
+    """Refuse names that are empty or repeated."""
+    if "" in names:
+        raise InputError(
+            f"{source} must have a name for each {what}, but number {names.index('') + 1} of "
+            f"{len(names)} has none; name or remove it"
+        )
+    repeated = find_repeated(names)
+    if repeated:
+        raise InputError(
+            f"{source} must have each {what} once, but repeats {quote_some(repeated)}; keep one of "
+            f"each, or give them different names"
+        )
 
 
 def check_names(names: Iterable[str], source: str, what: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rinn.data.log import LogEntry, log_names
 from rinn.data.text import MISSING, Lines
-from rinn.errors import InputError, find_repeated, quote_some
+from rinn.errors import InputError
 
 _DATES = (
     re.compile(r"(?P<day>\d{1,2})[-/ ](?P<month>[a-z]{3})(?:[-/ ]\d{2,4})?", re.IGNORECASE),
@@ -144,21 +144,6 @@ def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
     if not names:
         raise InputError(f"{lines.source} must name genes, but it is empty; export it again")
     return names
-
-
-def check_unique(names: Sequence[str], source: str, what: str) -> None:
-    """Refuse names that are empty or repeated."""
-    if "" in names:
-        raise InputError(
-            f"{source} must have a name for each {what}, but number {list(names).index('') + 1} of "
-            f"{len(names)} has none; name or remove it"
-        )
-    repeated = find_repeated(names)
-    if repeated:
-        raise InputError(
-            f"{source} must have each {what} once, but repeats {quote_some(repeated)}; keep "
-            f"one of each, or give them different names"
-        )
 
 
 def _read_date(text: str) -> str | None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rinn.data.text import Lines
+from rinn.data.text import Lines, check_unique
 from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import load_samples, parse_barcode
 from rinn.genomics.readers.matrices import split_header
-from rinn.genomics.symbols import check_unique
 
 _WHOLE_EXOME = frozenset({"WES", "WXS", "WGS", "WHOLE_EXOME", "WHOLE_GENOME"})
 _NAMES = {

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog, log_count
+from rinn.data.text import check_unique
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.files import check_file
 from rinn.genomics.readers.matrices import (
@@ -25,7 +26,7 @@ from rinn.genomics.readers.matrices import (
     check_finite,
     make_gene_table,
 )
-from rinn.genomics.symbols import SymbolRules, check_unique
+from rinn.genomics.symbols import SymbolRules
 
 MAX_CELLS = 1 << 30
 _MAX_NAMES = 50_000_000

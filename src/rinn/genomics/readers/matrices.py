@@ -14,10 +14,10 @@ import pandas as pd
 from rinn.config import check_choice
 from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.data.scaling import LARGEST
-from rinn.data.text import Lines, parse_cell
+from rinn.data.text import Lines, check_unique, parse_cell
 from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.barcodes import choose_aliquots, log_shortened
-from rinn.genomics.symbols import SymbolRules, check_unique, clean_symbols
+from rinn.genomics.symbols import SymbolRules, clean_symbols
 
 Kind = Literal["mutation", "copy number", "expression", "other"]
 SCALES: dict[Kind, str] = {"mutation": "0 or 1", "copy number": "levels"}

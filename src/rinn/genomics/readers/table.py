@@ -11,7 +11,7 @@ import numpy as np
 
 from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.data.tables import TEXT_SUFFIXES, read_cells
-from rinn.data.text import Cells, Lines, parse_cell, read_name, read_records
+from rinn.data.text import Cells, Lines, check_unique, parse_cell, read_name, read_records
 from rinn.errors import InputError, quote, quote_some
 from rinn.genomics.barcodes import parse_barcode
 from rinn.genomics.readers.matrices import (
@@ -25,7 +25,7 @@ from rinn.genomics.readers.matrices import (
     make_gene_table,
     mark_sequenced,
 )
-from rinn.genomics.symbols import SymbolRules, check_unique
+from rinn.genomics.symbols import SymbolRules
 
 _NO_MUTATION = frozenset({"0", "0.0", "wt", "false"})
 
