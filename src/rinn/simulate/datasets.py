@@ -56,11 +56,6 @@ def with_tumours(mechanism: str) -> Maker:
     are those of `sample_tumours`, which takes `parents` and `strength`, or the tables `x_block`
     and `y_block`, as `load_tumours` reads them. With tables there are as many rows as the two
     have in common, or the first of them if fewer samples are asked for.
-
-    Example:
-        >>> sampled = with_tumours("or")(np.random.default_rng(0), 3)
-        >>> sampled.x.shape, sampled.tumours.x.shape, sampled.tumours.y.shape
-        ((3, 16), (3, 634), (3, 68))
     """
     sample = MECHANISMS[mechanism]
 
@@ -82,12 +77,7 @@ def with_tumours(mechanism: str) -> Maker:
 
 
 def make_random(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) -> Sampled:
-    """Draw a random graph and rows from it.
-
-    Example:
-        >>> make_random(np.random.default_rng(0), 5, inputs=9, latents=3).x.shape
-        (5, 9)
-    """
+    """Draw a random graph and rows from it."""
     mechanism = check_choice("mechanism", str(given.get("mechanism", "or")), MECHANISMS)
     sample = MECHANISMS[mechanism]
     shape, own = _arguments_of(make_random_graph, 1), defaults_of(sample)
@@ -206,12 +196,7 @@ def _draw_graph(
 
 
 def defaults_of(sample: Maker) -> dict[str, Any]:
-    """The parameters of a mechanism and their defaults, from its signature.
-
-    Example:
-        >>> defaults_of(sample_or)
-        {'prevalence': 0.08, 'noise': 0.1}
-    """
+    """The parameters of a mechanism and their defaults, from its signature."""
     arguments = _arguments_of(sample, 3)
     return {k: v for k, v in arguments.items() if k not in ("block", "correlated", "kind")}
 

@@ -61,14 +61,6 @@ def sample_equations(
     - curved: drawn from `CURVES`.
     - mixed: as curved, but the edges into half of the latents, on average, are linear, and every
       other output in a random order is 1 above a `threshold` and else 0.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> sampled = sample_mixed(np.random.default_rng(0), paper_graph(), 10)
-        >>> sampled.y.shape, 0.5 <= abs(sampled.graph["x0"]["h16"]["weight"]) <= 1.5
-        ((10, 16), True)
-        >>> sum("threshold" in sampled.graph.nodes[f"y{i}"] for i in range(16))
-        8
     """
     noise = check_range("noise", noise)
     weight = check_range("weight", weight, above=True)

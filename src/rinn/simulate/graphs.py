@@ -82,11 +82,6 @@ def make_random_graph(
 
     Each latent reaches its own non-empty set of outputs, every output is reached, the longest
     chain of latents has `levels` members, and the graph passes `is_minimal`.
-
-    Example:
-        >>> graph = make_random_graph(np.random.default_rng(0), 12, 10, levels=2, latents=4)
-        >>> sum(role == "latent" for _, role in graph.nodes(data="role"))
-        4
     """
     plan = _check_plan(inputs, outputs, levels, latents, orphans)
     for _ in range(TRIES):
@@ -296,13 +291,7 @@ def _build_graph(plan: Plan, draft: _Draft, targets: list[int]) -> nx.DiGraph:
 
 
 def paper_graph() -> nx.DiGraph:
-    """Build the ground-truth graph G_T with its nine latents and 47 edges.
-
-    Example:
-        >>> graph = paper_graph()
-        >>> graph.number_of_edges(), sorted(graph.successors("h23"))
-        (47, ['y2', 'y3', 'y6', 'y7'])
-    """
+    """Build the ground-truth graph G_T with its nine latents and 47 edges."""
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from((f"x{i}" for i in range(16)), role="input")
     for latent, (level, _, _, _) in _LATENTS.items():

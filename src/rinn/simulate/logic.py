@@ -85,12 +85,6 @@ def sample_logic(
     assumption (A7): operators on the paths from an input to an output are therefore drawn again
     until the input changes the probability of the output by `min_effect`, at most 300 times; on
     deep graphs, where effects fade, the draw that hides the fewest pairs is taken.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> sampled = sample_logic(np.random.default_rng(0), paper_graph(), 10)
-        >>> sampled.graph.nodes["h17"]["operator"] in OPERATORS
-        True
     """
     prevalence = check_number("prevalence", prevalence, maximum=1)
     noise = check_number("noise", noise, maximum=0.5, below=True)

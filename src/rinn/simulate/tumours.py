@@ -114,11 +114,6 @@ def sample_tumours(
     tumours: P(DEG = 1) = 1 - (1 - p) prod (1 - s), over its parents that are altered. All
     else is the same with and without, so that DEGs with causes are more frequent than
     the published ones.
-
-    Example:
-        >>> tumours = sample_tumours(np.random.default_rng(0), 4)
-        >>> tumours.x.shape, tumours.y.shape, list(tumours.labels.columns)
-        ((4, 634), (4, 68), ['tissue'])
     """
     check_integer("samples", samples)
     options = _check_parents(parents, strength)
@@ -348,12 +343,6 @@ def load_tumours(
 
     Rows are matched by sample id where both tables have ids, else one by one, and are in the order
     of `x_block`. Each column stays, also one that never changes.
-
-    Example:
-        >>> x = pd.DataFrame({"TP53": np.arange(60) % 2}, index=[f"s{row}" for row in range(60)])
-        >>> tumours = load_tumours(x, (1 - x).rename(columns={"TP53": "CDKN1A"})[::-1])
-        >>> tumours.y.head(2).to_dict()
-        {'CDKN1A': {'s0': 1, 's1': 0}}
     """
     for name, value in others.items():
         raise InputError(

@@ -36,13 +36,6 @@ def find_alterations(
 
     A gene that a table does not have counts as not altered in it. Missing cells are unknown; genes
     unknown in many tumours are dropped, and the unknown cells of the others are not altered.
-
-    Example:
-        >>> mutations = pd.DataFrame({"TP53": [1, 0, 0, 0], "KRAS": [0, 0, 0, 1]})
-        >>> levels = pd.DataFrame({"TP53": [0, -2, 0, 0], "EGFR": [0, 2, 1, 2]})
-        >>> result = find_alterations(mutations, levels, PrepareSettings(min_carriers=2))
-        >>> result.table.to_dict("list")
-        {'EGFR': [0, 1, 0, 1], 'TP53': [1, 1, 0, 0]}
     """
     counts, altered = _count(mutations, levels)
     minimum = max(settings.min_carriers, math.ceil(settings.min_frequency * len(altered) - 1e-9))

@@ -239,12 +239,7 @@ def _read_annotation(sources: Sources) -> tuple[pd.DataFrame | None, ReadLog | N
 
 
 def find_format(path: Path, named: str) -> str:
-    """The format of a table: as named, or by its first line or file name where that is `auto`.
-
-    Example:
-        >>> find_format(Path("a.CSV.gz"), "auto"), find_format(Path("HiSeqV2.gz"), "auto")
-        ('table', 'xena')
-    """
+    """The format of a table: as named, or by its first line or file name where that is `auto`."""
     if named != "auto":
         return named
     try:

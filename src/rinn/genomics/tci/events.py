@@ -208,17 +208,10 @@ def _match_labels(
 
 
 def load_labels(path: str | os.PathLike[str], column: str = TISSUE) -> pd.Series:
-    r"""Read the labels of samples from a .csv, .tsv or .txt file with a header, also gzipped.
+    """Read the labels of samples from a .csv, .tsv or .txt file with a header, also gzipped.
 
     A first column called sample, id, barcode or similar holds the sample ids; without one the
     rows are numbered. The labels are in the named column, or in the only other one.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "tissue.csv"
-        >>> _ = path.write_text("sample,sex,tissue\na,f,lung\nb,m,skin\n")
-        >>> load_labels(path).to_dict()
-        {'a': 'lung', 'b': 'skin'}
     """
     path = Path(path)
     source = f"the table of labels ({path})"
