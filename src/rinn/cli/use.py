@@ -64,10 +64,11 @@ def name(
     graph = load_graph(_find_graph(run))
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
     result = enrich_latents(graph, sets, min_overlap=min_overlap, background=background)
+    _write(result.table, path)
     for entry in sets.log.entries:
         _note(f"{gmt.name}: {entry}")
     _show_names(result, alpha)
-    _write(result.table, path, f": {len(result.table)} rows, q over {result.tests} tests")
+    print_line(f"wrote {path}: {len(result.table)} rows, q over {result.tests} tests")
     if path == run / NAMES and (run / "report.html").exists():
         print_line(f"'rinn report {run}' puts the names into the report")
 
@@ -87,8 +88,9 @@ def activity(
     samples = take_samples(model, x)
     table = tabulate_samples(model, samples).round(4) + 0.0  # no -0.0
     table.insert(0, "sample", list(samples.names), allow_duplicates=True)
+    _write(table, out)
     _warn(samples.warnings)
-    _write(table, out, f": {len(model.latents)} latents in {len(samples.names)} samples")
+    print_line(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
 
 
 def whatif(
@@ -132,9 +134,11 @@ def whatif(
     edges = read_edges(model, without or [])
     samples = take_samples(model, x, sample or [], covariates)
     result = answer(model, samples, inputs, latents, edges)
+    _write(result.to_frame().reset_index(), out)
     _warn(result.warnings)
     _show_change(result, model.likelihood)
-    _write(result.to_frame().reset_index(), out)
+    if out is not None:
+        print_line(f"wrote {out}")
 
 
 def similar(
@@ -155,8 +159,10 @@ def similar(
     _check_target(out, force)
     result = compare_inputs(*load_effects(run))
     table = result.to_frame().reset_index() if of is None else result.list_nearest(of)
-    _show_similar(result, of)
     _write(table.round(4), out)
+    _show_similar(result, of)
+    if out is not None:
+        print_line(f"wrote {out}")
 
 
 def _show_names(result: Enrichment, alpha: float) -> None:
@@ -258,12 +264,11 @@ def _check_target(out: Path | None, force: bool) -> None:
         raise InputError(f"{out} exists; pass --force to replace it, or name another with --out")
 
 
-def _write(table: pd.DataFrame, out: Path | None, about: str = "") -> None:
+def _write(table: pd.DataFrame, out: Path | None) -> None:
     from rinn.files import encode_table, replace_file
 
     if out is not None:
         replace_file(out, encode_table(table))
-        print_line(f"wrote {out}{about}")
 
 
 def _warn(warnings: Iterable[str]) -> None:
