@@ -31,7 +31,7 @@ class Matched:
 
 @dataclass(frozen=True)
 class _Pick:
-    """The rows that stand for one tumour: the id of each table's row."""
+    """The rows of one tumour: the id of each table's row."""
 
     name: str
     level: str
@@ -118,29 +118,27 @@ def _group(frame: pd.DataFrame, name: str) -> dict[str, list[Barcode]]:
 def _pick(candidates: list[list[Barcode]]) -> list[_Pick]:
     """The tumours of one patient: by sample where a sample is in every table, else by patient."""
     exact = [group for group in candidates if not all(each.is_patient for each in group)]
-    if len(exact) == len(candidates):
-        common = set.intersection(*({each.sample for each in group} for group in exact))
-        samples = [each.sample for each in exact[0] if each.sample in common]
-        picks = []
-        for sample in dict.fromkeys(samples):
-            rows = [next(each for each in group if each.sample == sample) for group in exact]
-            picks.append(_Pick(sample, "sample", tuple(each.text for each in rows)))
-        if picks:
-            return picks
-    elif not exact:
-        rows = [group[0] for group in candidates]
-        return [_Pick(rows[0].patient, "sample", tuple(each.text for each in rows))]
-    rows = _choose_by_patient(candidates, exact)
-    return [_Pick(rows[0].patient, "patient", tuple(each.text for each in rows))]
-
-
-def _choose_by_patient(
-    candidates: list[list[Barcode]], exact: list[list[Barcode]]
-) -> list[Barcode]:
-    """One row of each table; the same sample in those that know samples, where that is possible."""
+    if not exact:
+        return [_make_pick(candidates[0][0].patient, "sample", [group[0] for group in candidates])]
     common = set.intersection(*({each.sample for each in group} for group in exact))
-    best = next((each.sample for each in exact[0] if each.sample in common), None)
-    return [next((each for each in group if each.sample == best), group[0]) for group in candidates]
+    samples = dict.fromkeys(each.sample for each in exact[0] if each.sample in common)
+    if samples and len(exact) == len(candidates):
+        return [
+            _make_pick(sample, "sample", [_find(group, sample) for group in exact])
+            for sample in samples
+        ]
+    # one row of each table: the same sample in those that have samples, where that is possible
+    best = next(iter(samples), None)
+    rows = [_find(group, best) for group in candidates]
+    return [_make_pick(rows[0].patient, "patient", rows)]
+
+
+def _find(group: list[Barcode], sample: str | None) -> Barcode:
+    return next((each for each in group if each.sample == sample), group[0])
+
+
+def _make_pick(name: str, level: str, rows: list[Barcode]) -> _Pick:
+    return _Pick(name, level, tuple(each.text for each in rows))
 
 
 def _take(
@@ -153,45 +151,30 @@ def _take(
     """Cut the tables to the tumours, and write the log."""
     index = pd.Index([pick.name for pick in picks], name="sample")
     sources = pd.DataFrame([pick.rows for pick in picks], index=index, columns=list(frames))
+    reason = f"tumours that are in all of {', '.join(frames)}"
+    entries = [LogEntry("read", "samples", len(picks), reason)]
     cut = {}
     for name, frame in frames.items():
-        labels = {parse_barcode(str(label)).text: row for row, label in enumerate(frame.index)}
-        rows = [labels[text] for text in sources[name]]
+        barcodes = [parse_barcode(str(label)) for label in frame.index]
+        row_of = {barcode.text: row for row, barcode in enumerate(barcodes)}
+        rows = [row_of[text] for text in sources[name]]
         cut[name] = frame.iloc[rows].set_axis(index, axis=0)
-    levels = pd.Series([pick.level for pick in picks], index=index, name="level", dtype=object)
-    by_patient = [pick for pick in picks if pick.level == "patient"]
-    entries = [
-        LogEntry("read", "samples", len(picks), f"tumours that are in all of {', '.join(frames)}")
-    ]
-    for name, frame in frames.items():
-        entries += _note_unused(name, frame, groups, tables)
+        normals = [each.text for each in barcodes if each.is_normal]
+        entries += log_names("dropped", "samples", f"normals of {name}", normals)
+        for other, group in groups.items():
+            tumours = [each for each in barcodes if not each.is_normal]
+            lost = [each.text for each in tumours if each.patient not in group]
+            reason = f"of {name}, not in {other}{_describe_unknown(tables[other])}"
+            entries += log_names("dropped", "samples", reason, lost)
     reason = "another tumour of the same patient is kept, the one with the lowest code"
     entries += log_names("dropped", "samples", reason, others)
-    entries += log_names(
-        "noted",
-        "samples",
-        "matched by patient only",
-        [" = ".join(pick.rows) for pick in by_patient],
-    )
+    by_patient = [" = ".join(pick.rows) for pick in picks if pick.level == "patient"]
+    entries += log_names("noted", "samples", "matched by patient only", by_patient)
+    levels = pd.Series([pick.level for pick in picks], index=index, name="level", dtype=object)
     return Matched(cut, levels, sources, ReadLog(" and ".join(frames), "match", tuple(entries)))
 
 
-def _note_unused(
-    name: str,
-    frame: pd.DataFrame,
-    groups: Mapping[str, Mapping[str, list[Barcode]]],
-    tables: Mapping[str, GeneTable | pd.DataFrame],
-) -> list[LogEntry]:
-    """Say which rows of a table are normals, and which patients another table has not."""
-    barcodes = [parse_barcode(str(text)) for text in frame.index]
-    normals = [each.text for each in barcodes if each.is_normal]
-    entries = log_names("dropped", "samples", f"normals of {name}", normals)
-    for other, group in groups.items():
-        lost = [each.text for each in barcodes if not each.is_normal and each.patient not in group]
-        table = tables[other]
-        is_open = (
-            isinstance(table, GeneTable) and table.kind == "mutation" and table.sequenced is None
-        )
-        note = " (no list of sequenced samples says that they have no mutation)" if is_open else ""
-        entries += log_names("dropped", "samples", f"of {name}, not in {other}{note}", lost)
-    return entries
+def _describe_unknown(table: GeneTable | pd.DataFrame) -> str:
+    if isinstance(table, GeneTable) and table.kind == "mutation" and table.sequenced is None:
+        return " (no list of sequenced samples says that they have no mutation)"
+    return ""
