@@ -126,7 +126,7 @@ class GraphEstimator(BaseEstimator):
             return run_plan(plan, devices, report=progress)
 
     def _keep(self, fit: Fit) -> None:
-        """Keep what only some strategies give."""
+        """Keep the results that not every strategy has."""
         if fit.detected is not None:
             self.graphs_ = fit.detected.graphs
 
@@ -266,9 +266,9 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         offset = self._find_offset(X, covariates)
         each = self._predict_each(x, offset)
         low, high = self._y_coding
-        found = low + (high - low) * each.mean(axis=0)
-        y = np.tile(self._y_mean, (len(found), 1))  # [sample, output]
-        y[:, self._y_varies] = found
+        mean = low + (high - low) * each.mean(axis=0)
+        y = np.tile(self._y_mean, (len(mean), 1))  # [sample, output]
+        y[:, self._y_varies] = mean
         return y[:, 0] if self._is_single else y
 
     def _predict_each(
@@ -409,7 +409,7 @@ class RINN(Predictor):
         direct: whether inputs may act on outputs directly, without a latent between them.
         effects_only: whether graphs are scored by the effects of the inputs alone, not by what
             outputs have in common beyond them.
-        output_edges: whether outputs may act on outputs: an output that takes the place of a latent
+        output_edges: whether outputs may act on outputs: an output that replaces a latent
             is drawn as the cause of the others.
         bootstraps: how many resamples of the rows say how often each latent and edge is found; 0
             for none.
@@ -428,11 +428,11 @@ class RINN(Predictor):
         inputs_: names of the inputs in the graph; constant columns of X, and copies of others, are
             not among them.
         outputs_: names of the outputs in the graph; constant columns of Y are not among them.
-        refit_: the graph as a network of its own: parameters, losses, what each edge is worth.
+        refit_: the graph as a network of its own: parameters, losses, the effect of each edge.
         fit_test_: test of whether the graph explains the effects: `chi2`, `df` and `p`.
         influence_: what the prior did to the graph; None without one.
-        comparison_: how well that network predicts beside the free ones, or a regression where
-            there are none.
+        comparison_: how well that network predicts compared with the free ones, or with a
+            regression where there are none.
         networks_: the kept networks, the best first; empty where none was trained.
         trials_: DataFrame with one row for each trained network.
         test_scores_: error, and AUROC for binary outputs, of the kept networks, or without any of
@@ -464,7 +464,7 @@ class RINN(Predictor):
 
 
 class DNN(Predictor):
-    """Learn the latent graph between two tables with plain feed-forward networks.
+    """Learn the latent graph between two tables with feed-forward networks.
 
     The inputs enter the first hidden layer alone; how many layers there are is searched. All else,
     parameters and attributes included, is as in `RINN`.
@@ -498,7 +498,7 @@ class ESC(Predictor):
 
 
 def _in_double() -> contextlib.AbstractContextManager[Any]:
-    """Compute in float64: in float32 a sample's last digits depend on the samples beside it."""
+    """Compute in float64: in float32 a sample's last digits depend on the other samples."""
     import jax.experimental
 
     if hasattr(jax, "enable_x64"):
@@ -572,7 +572,7 @@ class DM(Unpredictive):
 class Regression(Unpredictive):
     """Find a latent graph by a linear regression of each output, tests, and groups of inputs.
 
-    The plain baseline for the other strategies. There is nothing to predict with.
+    The baseline for the other strategies. There is nothing to predict with.
 
     Parameters:
         min_samples: with fewer samples than this, `fit` refuses; at least 10.

@@ -109,7 +109,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def remove_files(folder: Path, names: re.Pattern[str]) -> None:
-    """Remove the plain files of a folder whose whole name matches; a missing folder has none."""
+    """Remove the files of a folder whose names match; a missing folder has none."""
     with _refuse_folder(folder), contextlib.suppress(FileNotFoundError):
         for entry in list(os.scandir(folder)):
             if names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

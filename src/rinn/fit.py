@@ -70,7 +70,7 @@ def fit_run(
         prior: what is known of the inputs and outputs; another makes another run.
         console: where progress is shown.
         quiet: show nothing.
-        command: the words that make this run again, for the manifest.
+        command: the command line that makes this run again, for the manifest.
 
     Returns:
         What the folder holds now.
@@ -133,8 +133,8 @@ def _fit_null(
     with contextlib.suppress(InputError):  # missing or damaged: all rounds are to be made
         rounds = read_rounds(folder.path)
 
-    def save(found: NullRound) -> None:
-        rounds.append(found)
+    def save(finished: NullRound) -> None:
+        rounds.append(finished)
         folder.write_json(NULL, {"rounds": [entry.to_json() for entry in rounds]})
 
     if not quiet:
@@ -188,8 +188,8 @@ class _Follower:
         self._nets: list[TrainedNet] = []
         self._written = -SECONDS_BETWEEN_TABLES
 
-    def __call__(self, nets: Sequence[TrainedNet], share: float) -> None:
-        self._progress(nets, share)
+    def __call__(self, nets: Sequence[TrainedNet], fraction: float) -> None:
+        self._progress(nets, fraction)
         self._nets.extend(nets)
         if self._nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
             self._folder.write_table("trials.csv", tabulate_trials(self._nets))

@@ -65,7 +65,7 @@ def test_tables_agree_with_each_other(tables):
     out = tables / "run"
     causes = pd.read_parquet(out / "causes.parquet")
     x, y = (pd.read_csv(tables / f"{name}.csv", index_col=0) for name in "xy")
-    best = causes[causes["place"] == 1]
+    best = causes[causes["rank"] == 1]
     assert len(best) == y.to_numpy().sum()
     assert all(y.loc[row.sample, row.deg] == 1 for row in best.itertuples())
     measured = causes[causes["cause"] != "A0"]

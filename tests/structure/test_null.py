@@ -314,7 +314,7 @@ def test_the_sentences_of_a_good_graph():
     assert summarise_null(null, edges_of(*[0.9] * 45)) == (
         "With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; "
         "all 45 edges of this graph have q at most 0.0045. Of 16 decoy inputs, permuted copies of "
-        "real ones, none was connected; of the 16 real inputs beside them, 15 were."
+        "real ones, none was connected; of the 16 real inputs next to them, 15 were."
     )
 
 
@@ -345,8 +345,11 @@ def test_words_for_edges(null, frequencies, words):
     ("decoyed", "words"),
     [
         ({"connected_decoys": 1}, "permuted copies of real ones, one was connected; of the 16"),
-        ({"connected_decoys": 7}, "ones, 7 were connected; of the 16 real inputs beside them, all"),
-        ({"connected_inputs": 0}, "none was connected; of the 16 real inputs beside them, none"),
+        (
+            {"connected_decoys": 7},
+            "ones, 7 were connected; of the 16 real inputs next to them, all",
+        ),
+        ({"connected_inputs": 0}, "none was connected; of the 16 real inputs next to them, none"),
         (
             {"decoys": 2, "connected_decoys": 2},
             "Of 2 decoy inputs, permuted copies of real ones, b",
@@ -360,7 +363,10 @@ def test_words_for_edges(null, frequencies, words):
             {"decoys": 1, "connected_decoys": 1, "inputs": 1, "connected_inputs": 0},
             "was connected; the real one was not.",
         ),
-        ({"decoys": 1, "inputs": 2, "connected_inputs": 2}, "of the 2 real inputs beside it, both"),
+        (
+            {"decoys": 1, "inputs": 2, "connected_inputs": 2},
+            "of the 2 real inputs next to it, both",
+        ),
     ],
 )
 def test_words_for_decoys(decoyed, words):

@@ -1,1 +1,1 @@
-"""The paper's Tables 1, 2 and 3 beside ours, for any choice of datasets and strategies."""
+"""The paper's Tables 1, 2 and 3 compared with ours, for any choice of datasets and strategies."""

@@ -1,4 +1,4 @@
-"""One result of the reproduction, what a strategy found on one draw of a dataset; the paper's."""
+"""The result of a strategy on one draw of a dataset, and the figures of the paper."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class GraphF1:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """What a strategy found on one draw of a dataset, or why it found nothing."""
+    """The result of a strategy on one draw of a dataset, or why there is none."""
 
     dataset: str
     strategy: str
@@ -112,12 +112,12 @@ class Cell:
     @property
     def figures(self) -> dict[str, Spread | None]:
         """Every figure by the key of its measure; None where the strategy has none."""
-        found: dict[str, Spread | None] = {
-            f"{kind}_{name}": getattr(scores, name, None)
-            for kind, scores in (("hidden", self.hidden), ("input", self.input))
+        scores: dict[str, Spread | None] = {
+            f"{kind}_{name}": getattr(table, name, None)
+            for kind, table in (("hidden", self.hidden), ("input", self.input))
             for name in SCORES
         }
-        return found | {
+        return scores | {
             "test_error": self.test_error,
             "auroc": self.auroc,
             "sets": Spread(self.sets),
@@ -138,9 +138,9 @@ def load_cell(path: Path) -> Cell | None:
         cell: Cell = read_record(Cell, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
-    known = cell.dataset in DATASETS and cell.strategy in STRATEGIES and "rinn" in cell.versions
-    is_whole = cell.status == FAILED or (cell.status == DONE and cell.hidden is not None)
-    return cell if known and is_whole else None
+    is_known = cell.dataset in DATASETS and cell.strategy in STRATEGIES and "rinn" in cell.versions
+    is_complete = cell.status == FAILED or (cell.status == DONE and cell.hidden is not None)
+    return cell if is_known and is_complete else None
 
 
 @functools.cache
@@ -151,8 +151,8 @@ def load_published() -> dict[tuple[str, str], dict[str, Spread]]:
     did not run on a dataset has none.
     """
     text = resources.files("rinn.paper").joinpath("published.csv").read_text(encoding="utf-8")
-    found: dict[tuple[str, str], dict[str, Spread]] = {}
+    published: dict[tuple[str, str], dict[str, Spread]] = {}
     for row in csv.DictReader(text.splitlines()):
         spread = Spread(json.loads(row["mean"]), json.loads(row["sd"] or "null"))
-        found.setdefault((row["dataset"], row["strategy"]), {})[row["measure"]] = spread
-    return found
+        published.setdefault((row["dataset"], row["strategy"]), {})[row["measure"]] = spread
+    return published

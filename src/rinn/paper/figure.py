@@ -1,4 +1,4 @@
-"""The reproduction's tables as a dot plot, ours beside the paper's; `draw_folder` of any folder."""
+"""The reproduction's tables as a dot plot, ours and the paper's; `draw_folder` of any folder."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ def plot_reproduction(
     height = top + tall + 0.72
     figure = make_figure(width, height)
     for number, measure in enumerate(info.measures):
-        place = (
+        box = (
             (names + PANEL * number) / width,
             0.72 / height,
             (PANEL - 0.14) / width,
             tall / height,
         )
-        axes = figure.add_axes(place)
+        axes = figure.add_axes(box)
         dots = [dot for dot in info.dots if dot.measure == measure]
         _draw_panel(axes, dots, heights, tall)
         _write_head(axes, measure, info.measures, number)
@@ -226,8 +226,8 @@ def draw_folder(
 ) -> Iterator[Drawn]:
     """Draw every figure that a run folder, or the folder of a reproduction, allows.
 
-    Everything is checked before the first file is written. Each figure is written whole or not at
-    all.
+    Everything is checked before the first file is written. Each figure is written as a whole or
+    not at all.
     """
     folder, out = Path(folder), Path(out)
     check_request(kind, only, ALL_FIGURES)
@@ -253,7 +253,7 @@ def _choose(figures: list[FigureKind], only: str | None, reason: str) -> list[Fi
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
-    """Read the cells of a reproduction's folder, beside the paper's figures."""
+    """Read the cells of a reproduction's folder, and compare them with the paper's figures."""
     folder = Path(folder)
     cells = [cell for cell in map(load_cell, sorted((folder / CELLS).glob("*.json"))) if cell]
     if not cells:

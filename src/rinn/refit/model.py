@@ -52,7 +52,7 @@ class NodeFunction:
         return self.bias + self.weights @ values + self.output_weights @ phi
 
     def to_json(self) -> dict[str, Any]:
-        """The parameters as plain lists."""
+        """The parameters as lists."""
         arrays = ("weights", "output_weights", "hidden", "hidden_bias")
         values = {name: getattr(self, name).tolist() for name in arrays}
         return {"parents": list(self.parents), "bias": self.bias} | values
@@ -88,14 +88,7 @@ class GraphModel:
 def find_parents(
     graph: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """List the parents of each latent and output: inputs in their order, then others in causal.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y")])
-        >>> nx.set_node_attributes(graph, {"x": "input", "h": "latent", "y": "output"}, "role")
-        >>> find_parents(graph, ["x"], ["y", "z"])
-        {'h': ('x',), 'y': ('h',), 'z': ()}
-    """
+    """List the parents of each latent and output: inputs in their order, then others in causal."""
     check_graph(graph)
     for role, names in (("input", inputs), ("output", outputs)):
         for node in by_role(graph, role):
@@ -156,15 +149,7 @@ def stack_parents(
 
 
 def rescale(model: GraphModel, scales: Scales) -> GraphModel:
-    """State the same model in other units: value = mean + std * new value.
-
-    Example:
-        >>> none = np.zeros(0)
-        >>> double = NodeFunction(("x",), 0.0, np.array([2.0]), none, np.zeros((0, 1)), none)
-        >>> halved = rescale(GraphModel(("x",), ("y",), {"y": double}), {"x": (0.0, 0.5)})
-        >>> halved.functions["y"].weights
-        array([1.])
-    """
+    """State the same model in other units: value = mean + std * new value."""
     functions = {}
     for name, function in model.functions.items():
         of_parents = [scales.get(parent, (0.0, 1.0)) for parent in function.parents]

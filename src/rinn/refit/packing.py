@@ -60,7 +60,7 @@ def lay_out(
 ) -> Layout:
     """Put all nodes into levels, below all their parents, and pad the lists of parents."""
     depth: dict[str, int] = {}
-    causes = {parent for own in parents.values() for parent in own}
+    causes = {parent for names in parents.values() for parent in names}
     ends = [name for name in outputs if name not in causes]
     last_level = set(ends)
     for name in parents:

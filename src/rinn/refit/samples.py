@@ -44,15 +44,7 @@ class Offsets:
     coefficients: Float[np.ndarray, "split column+1 output"]
 
     def find(self, table: CovariateTable) -> Float[np.ndarray, "split output sample"]:
-        """What covariates add to the outputs of the networks of each split.
-
-        Example:
-            >>> tissue = Coding("tissue", ("lung", "skin"))
-            >>> offsets = Offsets((tissue,), np.array([[[1.0], [0.5]]]))
-            >>> skin = CovariateTable({"tissue": np.array(["skin"], dtype=object)})
-            >>> offsets.find(skin)
-            array([[[1.5]]])
-        """
+        """What covariates add to the outputs of the networks of each split."""
         z = encode_covariates(table, self.codings)
         offset = self.coefficients[:, :1] + z @ self.coefficients[:, 1:]  # [split, sample, output]
         return np.swapaxes(offset, 1, 2)
@@ -102,13 +94,7 @@ def read_offsets(values: Mapping[str, Any] | None, splits: int, outputs: int) ->
 def take_covariates(
     source: CovariateSource, samples: Sequence[str] | None, total: int, rows: Sequence[int]
 ) -> CovariateTable:
-    """Bring covariates into the order of chosen samples, by ids where both tables have them.
-
-    Example:
-        >>> table = pd.Series(["skin", "lung"], index=["b", "a"], name="tissue")
-        >>> take_covariates(table, ("a", "b"), 2, [0]).columns["tissue"].tolist()
-        ['lung']
-    """
+    """Bring covariates into the order of chosen samples, by ids where both tables have them."""
     if isinstance(source, str | os.PathLike):
         table = load_covariates(source)
     else:

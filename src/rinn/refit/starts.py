@@ -44,13 +44,13 @@ def fit_quadratics(
     above, below = _find_above(parents, rows), _find_below(parents, columns)
     values: Values = dict(zip(inputs, np.asarray(x, np.float64), strict=True))
     functions: dict[str, NodeFunction] = {}
-    for name, own in parents.items():
-        v = stack_parents(own, values, x.shape[1])
+    for name, names in parents.items():
+        v = stack_parents(names, values, x.shape[1])
         if name in columns:
-            functions[name] = _fit_function(own, v, y[columns[name]].astype(np.float64))
+            functions[name] = _fit_function(names, v, y[columns[name]].astype(np.float64))
         else:
             guess = _guess_latent(values, [inputs[row] for row in above[name]], y[below[name]])
-            fitted = _fit_function(own, v, guess)
+            fitted = _fit_function(names, v, guess)
             mean, std = find_scale(fitted(v))
             functions[name] = replace(
                 fitted,
@@ -85,7 +85,9 @@ def perturb(rng: np.random.Generator, model: GraphModel) -> GraphModel:
             hidden_bias=function.hidden_bias + bias,
         )
 
-    return replace(model, functions={name: draw(own) for name, own in model.functions.items()})
+    return replace(
+        model, functions={name: draw(function) for name, function in model.functions.items()}
+    )
 
 
 def _find_above(
@@ -93,8 +95,8 @@ def _find_above(
 ) -> dict[str, list[int]]:
     """The inputs that each node descends from."""
     above: dict[str, set[int]] = {name: {row} for name, row in rows.items()}
-    for name, own in parents.items():
-        above[name] = set().union(*(above[parent] for parent in own))
+    for name, names in parents.items():
+        above[name] = set().union(*(above[parent] for parent in names))
     return {name: sorted(above[name]) for name in parents}
 
 
@@ -103,9 +105,9 @@ def _find_below(
 ) -> dict[str, list[int]]:
     """The outputs that each node reaches."""
     below: dict[str, set[int]] = {name: set() for name in parents}
-    for name, own in reversed(list(parents.items())):
+    for name, names in reversed(list(parents.items())):
         reached = below[name] | ({columns[name]} if name in columns else set())
-        for parent in own:
+        for parent in names:
             below.setdefault(parent, set()).update(reached)
     return {name: sorted(below[name]) for name in parents}
 

@@ -65,18 +65,7 @@ def check_file(
     y: str | os.PathLike[str] | None = None,
     covariates: str | os.PathLike[str] | None = None,
 ) -> CheckResult:
-    """Check a graph file, or the graph of a run folder, beside data if tables are given.
-
-    Example:
-        >>> import tempfile
-        >>> from rinn.graphs.files import write_graph
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_graph(paper_graph(), f"{folder}/truth.json")
-        ...     result = check_file(f"{folder}/truth.json")
-        >>> [finding.name for finding in result.latents if not finding.identifiable]
-        ['h16', 'h18', 'h20', 'h23']
-    """
+    """Check a graph file, or the graph of a run folder, against data if tables are given."""
     if (x is None) != (y is None):
         alone, other = ("x", "y") if y is None else ("y", "x")
         raise InputError(
@@ -108,14 +97,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:
-    """Gather all that can be said of a graph, beside data if there are any.
-
-    Example:
-        >>> from rinn.simulate.graphs import paper_graph
-        >>> result = check_causality(paper_graph())
-        >>> len(result.latents), len(result.classes)
-        (9, 7)
-    """
+    """Gather the findings about a graph, compared with data if there are any."""
     comparison = None if data is None else compare_data(graph, data)
     assumptions = check_assumptions(graph, comparison)
     modified = modify_graph(graph)

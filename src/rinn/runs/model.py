@@ -86,14 +86,7 @@ def load_models(
 def read_model(
     values: Mapping[str, Any], inputs: Sequence[str], outputs: Sequence[str]
 ) -> GraphModel:
-    """Make a model of what `GraphModel.to_json` wrote; ValueError or KeyError if it is none.
-
-    Example:
-        >>> none = {"output_weights": [], "hidden": [], "hidden_bias": []}
-        >>> double = {"parents": ["x"], "bias": 1.0, "weights": [2.0]} | none
-        >>> read_model({"y": double}, ["x"], ["y"]).predict(np.array([[3.0]]))
-        array([[7.]])
-    """
+    """Make a model of what `GraphModel.to_json` wrote; ValueError or KeyError if it is none."""
     functions = {name: _read_function(function) for name, function in values.items()}
     model = GraphModel(tuple(inputs), tuple(outputs), functions)
     # One sample tells whether all shapes fit, causes come before effects, and numbers are finite.

@@ -172,10 +172,10 @@ class RunContents:
     def find_nets(self, choice: str) -> list[TrainedNet]:
         """The networks that the manifest names as `kept`, or as `nearest` by the paper's rule."""
         numbers = getattr(self.manifest.networks, choice, ())
-        known = {net.trial.number: net for net in self._kept[0] if self._fits(net)}
-        if not known.keys() >= set(numbers):
+        nets = {net.trial.number: net for net in self._kept[0] if self._fits(net)}
+        if not nets.keys() >= set(numbers):
             raise self.reject(WEIGHTS)
-        return [known[number] for number in numbers]
+        return [nets[number] for number in numbers]
 
     def _fits(self, net: TrainedNet) -> bool:
         """Whether a network has the run's inputs and outputs; a belief network reads outputs."""
@@ -186,7 +186,7 @@ class RunContents:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """One row for each trained network, or setting that was tried."""
-        table = self._read_table("trials.csv", whole=("trial", "setting"))
+        table = self._read_table("trials.csv", integers=("trial", "setting"))
         numbers = TRIALS if self.nets else [name for name in table if name != "kept"]
         if "kept" not in table or (len(table) and table["kept"].dtype != bool):
             raise self.reject("trials.csv")
@@ -197,7 +197,7 @@ class RunContents:
         """Losses of the kept networks by epoch."""
         if not (self.folder / "curves.csv").exists():
             return None
-        table = self._read_table("curves.csv", whole=("trial", "epoch"))
+        table = self._read_table("curves.csv", integers=("trial", "epoch"))
         return self._check_numbers("curves.csv", table, CURVES)
 
     @cached_property
@@ -235,14 +235,14 @@ class RunContents:
         return read_names(self.folder)
 
     def _read_table(
-        self, name: str, text: Sequence[str] = (), whole: Sequence[str] = ()
+        self, name: str, text: Sequence[str] = (), integers: Sequence[str] = ()
     ) -> pd.DataFrame:
-        """Read a table with columns of text, and columns of whole numbers where it has them."""
+        """Read a table with columns of text, and of integers where it has these."""
         try:
             table = read_table(self.folder / name, dtype=dict.fromkeys(text, str))
         except (OSError, ValueError):
             raise self.reject(name) from None
-        kinds = [table[column].dtype.kind for column in whole if column in table and len(table)]
+        kinds = [table[column].dtype.kind for column in integers if column in table and len(table)]
         if not set(text) <= set(table) or not set(kinds) <= {"i", "u"}:
             raise self.reject(name)
         return table
@@ -353,16 +353,7 @@ def read_names(folder: Path) -> dict[str, tuple[GeneSetName, ...]] | None:
 
 
 def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
-    """Add the candidate edges that are not reported to a graph; `reported` tells them apart.
-
-    Example:
-        >>> graph = nx.DiGraph()
-        >>> graph.add_nodes_from([("x", {"role": "input"}), ("y", {"role": "output"})])
-        >>> rows = [("x", "U1", "input", "latent", 0.25)]
-        >>> both = add_weaker(graph, pd.DataFrame(rows, columns=[*ENDS, "frequency"]))
-        >>> both.edges["x", "U1"], both.nodes["x"]["reported"], both.nodes["U1"]["reported"]
-        ({'frequency': 0.25, 'reported': False}, True, False)
-    """
+    """Add the candidate edges that are not reported to a graph; `reported` tells them apart."""
     result: nx.DiGraph = nx.DiGraph(graph)
     nx.set_node_attributes(result, dict.fromkeys(result, True), "reported")
     nx.set_edge_attributes(result, dict.fromkeys(result.edges, True), "reported")

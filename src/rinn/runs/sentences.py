@@ -42,7 +42,7 @@ def summarise_null(null: Null, graph: nx.DiGraph) -> str:
         >>> print(summarise_null(null, graph))
         With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; all \
 5 edges of this graph have q at most 0.04. Of 4 decoy inputs, permuted copies of real ones, none \
-was connected; of the 4 real inputs beside them, all were.
+was connected; of the 4 real inputs next to them, all were.
     """
     q = list(assign_q(graph, null).values())
     forced = _describe_forced(graph.number_of_edges() - len(q), len(q))
@@ -76,8 +76,8 @@ def _describe_q(q: list[float]) -> str:
     if len(q) == 1:
         return f"the only edge of this graph has q = {q[0]:.2g}"
     if not low:
-        some = "neither of the 2" if len(q) == 2 else f"none of the {len(q)}"
-        return f"{some} edges of this graph has q at most {LEVEL}, the lowest being {min(q):.2g}"
+        none = "neither of the 2" if len(q) == 2 else f"none of the {len(q)}"
+        return f"{none} edges of this graph has q at most {LEVEL}, the lowest being {min(q):.2g}"
     verb = "has" if low == 1 else "have"
     return (
         f"{low} of the {len(q)} edges of this graph {verb} q at most {LEVEL}, the highest being "
@@ -105,9 +105,9 @@ def _describe_decoys(null: Null) -> str:
         decoys = f"Of {seen.decoys} decoy inputs, permuted copies of real ones, {were} connected"
     if seen.inputs == 1:
         return f"{decoys}; the real one was{'' if seen.connected_inputs else ' not'}"
-    beside = "it" if seen.decoys == 1 else "them"
+    pronoun = "it" if seen.decoys == 1 else "them"
     were = _describe_fraction(seen.connected_inputs, seen.inputs)
-    return f"{decoys}; of the {seen.inputs} real inputs beside {beside}, {were}"
+    return f"{decoys}; of the {seen.inputs} real inputs next to {pronoun}, {were}"
 
 
 def _describe_fraction(part: int, total: int) -> str:

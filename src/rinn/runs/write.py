@@ -99,12 +99,7 @@ def describe_effects(
     inputs: int,
     skip_reason: str | None = None,
 ) -> str:
-    """Say what the graph was read from, and why.
-
-    Example:
-        >>> describe_effects("network", "network", kept=20, samples=4500, inputs=16)
-        'The graph is read from the effects of the inputs in the 20 kept networks, as asked for.'
-    """
+    """Say what the graph was read from, and why."""
     which = "kept network" if kept == 1 else f"{kept} kept networks"
     if source == NETWORK:
         return f"The graph is read from the effects of the inputs in the {which}, as asked for."
@@ -137,13 +132,7 @@ def describe_effects(
 
 
 def describe_fit(fit: dict[str, float], edges: int) -> str:
-    """Say whether a graph explains the effects.
-
-    Example:
-        >>> describe_fit({"chi2": 213.2, "df": 218, "p": 0.58}, 40)
-        'Test of fit: chi-square 213 on 218 degrees of freedom, p = 0.58: the graph explains the \
-effects.'
-    """
+    """Say whether a graph explains the effects."""
     if not fit["df"]:
         return "Test of fit: not possible, because the graph has an edge for each effect."
     p = f"p = {fit['p']:.2g}" if fit["p"] >= MIN_P else f"p < {MIN_P:g}"
@@ -156,7 +145,7 @@ effects.'
     )
 
 
-def _describe_prior(prior: PriorKnowledge, known: Resolved) -> PriorSummary:
+def _describe_prior(prior: PriorKnowledge, resolved: Resolved) -> PriorSummary:
     """What the manifest says of prior knowledge before anything is found."""
     options = {
         "set_weight": prior.set_weight,
@@ -165,7 +154,7 @@ def _describe_prior(prior: PriorKnowledge, known: Resolved) -> PriorSummary:
         "network_directed": prior.is_directed,
         "network_mask": prior.is_mask,
     }
-    return PriorSummary(dict(prior.files), tuple(known.account), options)
+    return PriorSummary(dict(prior.files), tuple(resolved.account), options)
 
 
 def write_fit(run: OutputFolder, fit: Fit, manifest: Manifest) -> None:

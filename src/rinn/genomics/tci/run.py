@@ -79,8 +79,8 @@ def run_tci(
         if not folder.is_complete:
             started = time.monotonic()
             summary = _work(folder, events, weights, settings, cores, console, quiet)
-            times = {"seconds": time.monotonic() - started}
-            manifest = manifest | times | {"summary": summary, "status": "complete"}
+            manifest = manifest | {"seconds": time.monotonic() - started, "summary": summary}
+            manifest = manifest | {"status": "complete"}
             folder.write_manifest(manifest)
         folder.discard_work()
     return TciResult(out, manifest)
@@ -108,13 +108,13 @@ def _work(
         number += 1
 
     with ScoringProgress(len(events.degs), settings.permutations, console, quiet) as report:
-        found = find_drivers(
+        result = find_drivers(
             events, settings, prior, done=done, save=save, cores=cores, report=report
         )
-    replace_file(folder.path / CAUSES, pack_causes(found))
-    for name, table in make_tables(found).items():
+    replace_file(folder.path / CAUSES, pack_causes(result))
+    for name, table in make_tables(result).items():
         folder.write_table(name, table)
-    return found.summarise()
+    return result.summarise()
 
 
 def _round_path(work: Path, number: int) -> Path:
@@ -179,26 +179,26 @@ class ScoringProgress(WorkProgress):
         return f"{passes - 1}/{self._permutations} permutations{within}"
 
 
-def make_tables(found: Tci) -> dict[str, pd.DataFrame]:
+def make_tables(result: Tci) -> dict[str, pd.DataFrame]:
     """Make the tables of a result, by file name; causes are apart since they are many."""
     tables = {
-        "drivers.csv": _name_drivers(found),
-        "calls.csv": _name_calls(found),
-        "targets.csv": _name_targets(found),
-        "degs.csv": _describe_degs(found),
+        "drivers.csv": _name_drivers(result),
+        "calls.csv": _name_calls(result),
+        "targets.csv": _name_targets(result),
+        "degs.csv": _describe_degs(result),
     }
-    if found.features.sgas and found.features.degs:
-        tables |= _keep_columns(found)
+    if result.features.sgas and result.features.degs:
+        tables |= _keep_columns(result)
     return tables
 
 
-def pack_causes(found: Tci) -> memoryview:
+def pack_causes(result: Tci) -> memoryview:
     """Write the causes of each DEG in each tumour as Parquet, a part of the tumours at a time.
 
-    A row has `sample`, `deg`, `place` (1 for the best cause), `cause` and `posterior`.
+    A row has `sample`, `deg`, `rank` (1 for the best cause), `cause` and `posterior`.
     """
     content = io.BytesIO()
-    batches = _list_causes(found)
+    batches = _list_causes(result)
     first = next(batches)
     with parquet.ParquetWriter(content, first.schema, compression="zstd") as writer:
         writer.write_table(first)
@@ -207,70 +207,70 @@ def pack_causes(found: Tci) -> memoryview:
     return content.getbuffer()
 
 
-def name_samples(found: Tci) -> list[str]:
+def name_samples(result: Tci) -> list[str]:
     """The ids of the samples; where there are none, the number of the row from 1 on."""
-    samples = found.events.samples
-    return list(samples or map(str, range(1, found.events.altered.shape[0] + 1)))
+    samples = result.events.samples
+    return list(samples or map(str, range(1, result.events.altered.shape[0] + 1)))
 
 
-def _list_causes(found: Tci) -> Iterator[pa.Table]:
-    top, posterior = found.causes.top, found.causes.posterior
-    tumours, degs, places = top.shape
+def _list_causes(result: Tci) -> Iterator[pa.Table]:
+    top, posterior = result.causes.top, result.causes.posterior
+    tumours, degs, ranks = top.shape
     names = {
-        "sample": pa.array(name_samples(found), pa.string()),
-        "deg": pa.array(found.events.degs, pa.string()),
-        "cause": pa.array(found.events.causes, pa.string()),
+        "sample": pa.array(name_samples(result), pa.string()),
+        "deg": pa.array(result.events.degs, pa.string()),
+        "cause": pa.array(result.events.causes, pa.string()),
     }
-    rows = max(1, ROWS_AT_ONCE // max(1, degs * places))
+    rows = max(1, ROWS_AT_ONCE // max(1, degs * ranks))
     for start in range(0, tumours, rows):
-        some = top[start : start + rows]
-        tumour, deg, place = np.nonzero(some != NO_CAUSE)
+        batch = top[start : start + rows]
+        tumour, deg, rank = np.nonzero(batch != NO_CAUSE)
         codes = {
             "sample": tumour.astype(np.int32) + np.int32(start),
             "deg": deg.astype(np.int32),
-            "cause": some[tumour, deg, place],
+            "cause": batch[tumour, deg, rank],
         }
         columns: dict[str, pa.Array] = {
             name: pa.DictionaryArray.from_arrays(pa.array(code), names[name])
             for name, code in codes.items()
         }
-        columns["place"] = pa.array(place.astype(np.int16) + np.int16(1))
-        columns["posterior"] = pa.array(posterior[start : start + rows][tumour, deg, place])
-        yield pa.table({n: columns[n] for n in ("sample", "deg", "place", "cause", "posterior")})
+        columns["rank"] = pa.array(rank.astype(np.int16) + np.int16(1))
+        columns["posterior"] = pa.array(posterior[start : start + rows][tumour, deg, rank])
+        yield pa.table({n: columns[n] for n in ("sample", "deg", "rank", "cause", "posterior")})
 
 
-def _name_drivers(found: Tci) -> pd.DataFrame:
-    table = found.calls.drivers.copy()
-    table["sga"] = _name(found.events.sgas, table["sga"])
+def _name_drivers(result: Tci) -> pd.DataFrame:
+    table = result.calls.drivers.copy()
+    table["sga"] = _name(result.events.sgas, table["sga"])
     order = np.lexsort([-table["called"].to_numpy(), ~table["driver"].to_numpy()])
     return table.iloc[order]
 
 
-def _name_calls(found: Tci) -> pd.DataFrame:
-    table = found.calls.calls
+def _name_calls(result: Tci) -> pd.DataFrame:
+    table = result.calls.calls
     return pd.DataFrame(
         {
-            "sample": _name(name_samples(found), table["tumour"]),
-            "sga": _name(found.events.sgas, table["sga"]),
+            "sample": _name(name_samples(result), table["tumour"]),
+            "sga": _name(result.events.sgas, table["sga"]),
             "degs": table["degs"],
         }
     )
 
 
-def _name_targets(found: Tci) -> pd.DataFrame:
-    table = found.calls.targets.copy()
-    table["sga"] = _name(found.events.sgas, table["sga"])
-    table["deg"] = _name(found.events.degs, table["deg"])
+def _name_targets(result: Tci) -> pd.DataFrame:
+    table = result.calls.targets.copy()
+    table["sga"] = _name(result.events.sgas, table["sga"])
+    table["deg"] = _name(result.events.degs, table["deg"])
     return table
 
 
-def _describe_degs(found: Tci) -> pd.DataFrame:
+def _describe_degs(result: Tci) -> pd.DataFrame:
     """For each DEG its global driver and the next, and how many drivers it is a target of."""
-    events, causes = found.events, found.causes
+    events, causes = result.events, result.causes
     names = np.array(events.causes, object)
-    targets = found.calls.targets["deg"].to_numpy(int)
+    targets = result.calls.targets["deg"].to_numpy(int)
     kept = np.zeros(len(events.degs), bool)
-    kept[list(found.features.degs)] = True
+    kept[list(result.features.degs)] = True
     return pd.DataFrame(
         {
             "deg": events.degs,
@@ -285,8 +285,8 @@ def _describe_degs(found: Tci) -> pd.DataFrame:
     )
 
 
-def _keep_columns(found: Tci) -> dict[str, pd.DataFrame]:
-    events, features = found.events, found.features
+def _keep_columns(result: Tci) -> dict[str, pd.DataFrame]:
+    events, features = result.events, result.features
     sgas, degs = list(features.sgas), list(features.degs)
     x = pd.DataFrame(events.altered[:, sgas].toarray(), columns=_name(events.sgas, sgas))
     y = pd.DataFrame(events.expressed[:, degs].astype(np.int8), columns=_name(events.degs, degs))
