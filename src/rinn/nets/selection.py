@@ -19,9 +19,9 @@ class Selection:
 
 
 def select_nearest(
-    loss: Float[np.ndarray, " net"], size: Float[np.ndarray, " net"], keep: int = 10
+    loss: Float[np.ndarray, " net"], l1_norm: Float[np.ndarray, " net"], keep: int = 10
 ) -> Selection:
-    """Choose networks by the paper's distance d_x = sqrt(size^2 + loss^2).
+    """Choose networks by the paper's distance d_x = sqrt(l1_norm^2 + loss^2).
 
     Values beyond the 95 % quantile of either axis are left out, then both axes are scaled to
     [0, 1]; the networks nearest the origin are kept. The scaling makes the choice depend on the
@@ -30,7 +30,7 @@ def select_nearest(
     Args:
         loss: mean validation loss of each network (`average_splits`); not finite where it
             diverged.
-        size: sum of |w| of each network.
+        l1_norm: sum of |w| of each network.
         keep: how many to choose.
 
     Returns:
@@ -40,14 +40,14 @@ def select_nearest(
         >>> select_nearest(np.array([1.0, 2.0, 3.0]), np.array([9.0, 5.0, 4.0]), keep=1).chosen
         (1,)
     """
-    usable = np.isfinite(loss) & np.isfinite(size)
+    usable = np.isfinite(loss) & np.isfinite(l1_norm)
     distance = np.full(len(loss), np.inf)
     if usable.any():
         near = usable.copy()
-        for axis in (loss, size):
+        for axis in (loss, l1_norm):
             near &= np.where(usable, axis, np.inf) <= np.quantile(axis[usable], QUANTILE)
         near = near if near.any() else usable
-        distance[near] = np.hypot(_scale(size[near]), _scale(loss[near]))
+        distance[near] = np.hypot(_scale(l1_norm[near]), _scale(loss[near]))
     order = np.argsort(distance, kind="stable")[:keep]
     return Selection(distance, tuple(int(i) for i in order if np.isfinite(distance[i])))
 
@@ -64,7 +64,7 @@ def select_accurate(loss: Float[np.ndarray, " net"], keep: int) -> tuple[int, ..
         keep: how many to choose.
 
     Returns:
-        Their places, the best first; ties keep their order.
+        Their indices, the best first; ties keep their order.
 
     Example:
         >>> select_accurate(np.array([3.0, np.inf, 1.0, 2.0]), keep=2)

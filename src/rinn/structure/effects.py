@@ -13,7 +13,7 @@ effects: this undoes the shrinkage of the networks, and what they explain is no 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -196,10 +196,10 @@ def _compare_networks(groups: dict[int, list[TrainedNet]], problem: Problem) -> 
         truth = problem.y[:, held].T.astype(np.float64)
         spread = np.maximum(fitted.y.std(axis=0), 1e-9)
         observed = 1.0 if problem.observed is None else problem.observed[:, held].T
-        raw = ((validation.y - validation.x @ slopes) / spread) ** 2
-        error = truth - result
-        error = ((error - error.mean(axis=0)) / spread) ** 2
-        gains.append(((raw - error) * observed).sum(axis=1))
+        by_regression = ((validation.y - validation.x @ slopes) / spread) ** 2
+        residual = truth - result
+        by_networks = ((residual - residual.mean(axis=0)) / spread) ** 2
+        gains.append(((by_regression - by_networks) * observed).sum(axis=1))
     gain = np.concatenate(gains)
     return float(gain.mean() / max(gain.std(ddof=1) / np.sqrt(len(gain)), 1e-12))
 
@@ -232,8 +232,7 @@ def _correct(
     noise = noise * np.sqrt(np.clip(inflation, 1.0, 4.0))
     slopes = np.mean([_move(nets, s, problem) for s, nets in groups.items()], axis=0)
     outcomes = raw.x @ slopes + noise + (fitted if source == CORRECTED else 0.0)
-    outcomes = _centre(outcomes, raw.observed)
-    return Sample(raw.x, outcomes, raw.observed, raw.covariates, raw.owners)
+    return replace(raw, y=_centre(outcomes, raw.observed))
 
 
 def _move(
@@ -282,10 +281,7 @@ def _correct_products(sample: Sample, raw: Sample) -> Sample:
     extra = sample.x[:, raw.x.shape[1] :]
     alone = extra - raw.x @ regress(raw.x, extra)[0]
     missing = raw.y - sample.y
-    slopes = regress(alone, missing)[0]
-    return Sample(
-        sample.x, sample.y + extra @ slopes, sample.observed, sample.covariates, sample.owners
-    )
+    return replace(sample, y=sample.y + extra @ regress(alone, missing)[0])
 
 
 def _find_z(sample: Sample, moments: Moments) -> Float[np.ndarray, "input output"]:

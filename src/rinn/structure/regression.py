@@ -48,29 +48,29 @@ def estimate_moments(
     samples, columns = float(weight.sum()), x.shape[1]
     is_joint = samples >= c.SAMPLES_PER_INPUT * columns
     covariance = (x.T * weight) @ x / samples
-    readers = _find_readers(x, covariance, joint=is_joint)
-    leverage = (readers * x).sum(axis=1) / samples if is_joint else np.zeros(len(x))
+    projection = _find_projection(x, covariance, joint=is_joint)
+    leverage = (projection * x).sum(axis=1) / samples if is_joint else np.zeros(len(x))
     taken = sample.covariates + 1 + (columns if is_joint else 0)
     if sample.observed is None:
-        slopes = (readers.T * weight) @ y / samples
+        slopes = (projection.T * weight) @ y / samples
     else:
         slopes = _regress_observed(x, y, observed * weight[:, None], taken, joint=is_joint)
     residual = (y - x @ slopes if is_joint else y) * observed
     both = (observed.T * weight) @ observed
     free = np.maximum(both - taken, 1.0)
-    spread = (residual.T * weight) @ residual / free
+    residual_covariance = (residual.T * weight) @ residual / free
     if sample.observed is not None:
-        spread = _make_positive(spread)
+        residual_covariance = _make_positive(residual_covariance)
     return _standardise(
-        Moments(samples, covariance, slopes, spread),
+        Moments(samples, covariance, slopes, residual_covariance),
         (y**2 * weight[:, None]).sum(axis=0) / count,
         np.sqrt(count / samples),
-        _find_error_ratio(readers, residual, weight, leverage),
+        _find_error_ratio(projection, residual, weight, leverage),
         joint=is_joint,
     )
 
 
-def _find_readers(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.ndarray:
+def _find_projection(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.ndarray:
     """What outcomes are multiplied by to give effects, [sample, column]."""
     if joint:
         return np.asarray(x @ np.linalg.pinv(covariance, rcond=RCOND, hermitian=True))
@@ -83,13 +83,13 @@ def _regress_observed(
 ) -> Float[np.ndarray, "column output"]:
     """Effects on each outcome by the rows in which it is observed."""
     slopes = np.zeros((x.shape[1], y.shape[1]))
-    for o, own in enumerate(weight.T):
-        if own.sum() - taken <= c.MIN_FREE:
+    for o, row_weight in enumerate(weight.T):
+        if row_weight.sum() - taken <= c.MIN_FREE:
             continue
-        centred = x - np.average(x, axis=0, weights=own)
-        covariance = (centred.T * own) @ centred / own.sum()
-        readers = _find_readers(centred, covariance, joint=joint)
-        slopes[:, o] = (readers.T * own) @ y[:, o] / own.sum()
+        centred = x - np.average(x, axis=0, weights=row_weight)
+        covariance = (centred.T * row_weight) @ centred / row_weight.sum()
+        projection = _find_projection(centred, covariance, joint=joint)
+        slopes[:, o] = (projection.T * row_weight) @ y[:, o] / row_weight.sum()
     return slopes
 
 
@@ -105,7 +105,7 @@ def _make_positive(covariance: np.ndarray) -> np.ndarray:
 
 
 def _find_error_ratio(
-    readers: np.ndarray, residual: np.ndarray, weight: np.ndarray, leverage: np.ndarray
+    projection: np.ndarray, residual: np.ndarray, weight: np.ndarray, leverage: np.ndarray
 ) -> Float[np.ndarray, " column"]:
     """Ratio of the robust to the usual standard errors of each column's effects.
 
@@ -117,7 +117,7 @@ def _find_error_ratio(
     mean = np.maximum(np.average(squares, axis=0, weights=weight), 1e-300)
     usual = max(float(np.average(leverage, weights=weight)), 1e-300)
     more = np.clip(leverage / usual - 1, 0, 1)[:, None]
-    ratio = weigh_variances(readers**2 * weight[:, None], squares / left**more / mean)
+    ratio = weigh_variances(projection**2 * weight[:, None], squares / left**more / mean)
     ratio = np.where(mean > 1e-24, np.sqrt(ratio), 1.0)  # a constant output has no noise
     return np.maximum(np.exp(np.log(np.maximum(ratio, 1e-3)).mean(axis=1)), c.MIN_ERROR_RATIO)
 
@@ -132,13 +132,15 @@ def find_overdispersion(sample: Sample, moments: Moments, inputs: int) -> float:
     if sample.observed is not None or samples < c.SAMPLES_PER_INPUT * columns:
         return 1.0
     x, y = (table / np.maximum(table.std(axis=0), 1e-12) for table in (sample.x, sample.y))
-    readers = _find_readers(x, x.T @ x / samples, joint=True)
-    residual = y - x @ (readers.T @ y / samples)
-    leverage = (readers * x).sum(axis=1) / samples
-    ratio = _find_error_ratio(readers, residual, np.ones(samples), leverage)[:inputs]
+    projection = _find_projection(x, x.T @ x / samples, joint=True)
+    residual = y - x @ (projection.T @ y / samples)
+    leverage = (projection * x).sum(axis=1) / samples
+    ratio = _find_error_ratio(projection, residual, np.ones(samples), leverage)[:inputs]
     free = 1 - leverage - (1 + sample.covariates) / samples
-    own = readers[:, :inputs] / ratio
-    weight = ((own @ moments.inputs[:inputs, :inputs]) * own).sum(axis=1) / np.maximum(free, 0.1)
+    scaled = projection[:, :inputs] / ratio
+    weight = ((scaled @ moments.inputs[:inputs, :inputs]) * scaled).sum(axis=1) / np.maximum(
+        free, 0.1
+    )
     distance = ((residual @ moments.precision) * residual).sum(axis=1)
     return float((weight * distance).mean() / (inputs * y.shape[1]))
 
@@ -205,10 +207,10 @@ def add_products(sample: Sample, moments: Moments, outcomes: np.ndarray) -> Samp
     for i, j in pairs:
         product = sample.x[:, i] * sample.x[:, j]
         product = product - product.mean()
-        own = product - basis @ (basis.T @ product)
-        size = float(np.linalg.norm(own))
+        alone = product - basis @ (basis.T @ product)
+        size = float(np.linalg.norm(alone))
         if size > 1e-6 * max(float(np.linalg.norm(product)), 1e-300):
-            value = float((((own / size) @ y @ root) ** 2).sum())
+            value = float((((alone / size) @ y @ root) ** 2).sum())
             if stats.chi2.sf(value, outputs) < c.FEATURE_LEVEL / len(pairs):
                 result.append((value, (i, j), product))
     if not result:
