@@ -65,7 +65,9 @@ class BeliefTrainer(Trainer):
             batch=min(PRETRAINING_BATCH, y.shape[1]),
         )
         parts = jax.device_get(stacks)
-        return [unroll(Stack(*(part[n] for part in parts)), own) for n, own in enumerate(sizes)]
+        return [
+            unroll(Stack(*(part[n] for part in parts)), widths) for n, widths in enumerate(sizes)
+        ]
 
 
 def plan_dbn(settings: RunSettings, problem: Problem) -> list[Trial]:

@@ -102,16 +102,16 @@ def link_latents(parents: Bool[np.ndarray, "input output"]) -> Latents:
     order = _order_visits([_members(mask) for mask in sets])
     edges = []
     for cause in order:
-        own = sets[cause]  # stays as it is in this round: only sets that hold more shrink
+        parents_of = sets[cause]  # stays as it is in this round: only sets that hold more shrink
         for effect in order:
-            if not _is_strictly_within(own, sets[effect]):
+            if not _is_strictly_within(parents_of, sets[effect]):
                 continue
             edges.append((cause, effect))
             size = sets[effect].bit_count()
             for number, mask in enumerate(sets):
                 is_hit = number == effect or mask.bit_count() > size
-                if is_hit and _is_strictly_within(own, mask):
-                    sets[number] = mask & ~own
+                if is_hit and _is_strictly_within(parents_of, mask):
+                    sets[number] = mask & ~parents_of
     outputs = tuple(tuple(group) for group in groups.values())
     return Latents(tuple(frozenset(_members(m)) for m in sets), outputs, tuple(sorted(edges)))
 

@@ -89,13 +89,13 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
         tree = linkage(pdist(result[active], "jaccard"), "average")
         labels = fcluster(tree, 1 - MIN_OVERLAP, "distance")
     members = [active[labels == label] for label in np.unique(labels)]
-    pooled = np.array([_pool(z[own])[1] for own in members]).reshape(-1, z.shape[1])
+    pooled = np.array([_pool(z[group])[1] for group in members]).reshape(-1, z.shape[1])
     groups: dict[frozenset[int], Group] = {}
-    for own, reached in zip(members, _find_significant(pooled), strict=True):
-        common = (np.abs(z[own]) > 1).mean(axis=0) > 0.5  # no effect of a single input
+    for group, reached in zip(members, _find_significant(pooled), strict=True):
+        common = (np.abs(z[group]) > 1).mean(axis=0) > 0.5  # no effect of a single input
         outputs = frozenset(np.flatnonzero(reached & common).tolist())
         same = groups[outputs].inputs if outputs in groups else ()
-        inputs = tuple(sorted([*same, *own.tolist()]))
+        inputs = tuple(sorted([*same, *group.tolist()]))
         signs, sums = _pool(z[list(inputs)])
         groups[outputs] = Group(inputs, tuple(signs.tolist()), sums, outputs)
     reaching = [group for group in groups.values() if group.outputs]
@@ -139,10 +139,10 @@ def make_graph(
         graph.add_edge(source, target, weight=float(weight), frequency=1.0)
 
     for number, group in enumerate(shared):
-        own = sorted(group.outputs)
+        reached_by = sorted(group.outputs)
         together = np.array(group.signs) @ effects[list(group.inputs)] / len(group.inputs)
         for i, sign in zip(group.inputs, group.signs, strict=True):
-            connect(inputs[i], names[number], sign * np.abs(effects[i, own]).mean())
+            connect(inputs[i], names[number], sign * np.abs(effects[i, reached_by]).mean())
         chosen = choose_children(group.outputs, [other.outputs for other in shared])
         covered = frozenset[int]().union(*(shared[child].outputs for child in chosen))
         for child in chosen:

@@ -144,9 +144,9 @@ def name_genes(graph: nx.DiGraph) -> dict[str, str]:
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     ends = {*inputs, *outputs}
     result = {}
-    for names, own, other in ((inputs, "_x", "_y"), (outputs, "_y", "_x")):
+    for names, end, other in ((inputs, "_x", "_y"), (outputs, "_y", "_x")):
         for name in names:
-            base = name.removesuffix(own)
+            base = name.removesuffix(end)
             result[name] = base if base != name and base + other in ends else name
     return result
 
@@ -189,32 +189,34 @@ def _test_side(
     min_overlap: int,
 ) -> tuple[pd.DataFrame, int]:
     """Rows for all pairs that share a gene, and how many tests there are in all."""
-    own = {latent: genes & pool for latent, genes in queries.items()}
-    own = {latent: genes for latent, genes in own.items() if len(genes) >= min_overlap}
+    genes_of = {latent: genes & pool for latent, genes in queries.items()}
+    genes_of = {latent: genes for latent, genes in genes_of.items() if len(genes) >= min_overlap}
     cut = {name: genes & pool for name, genes in sets.sets.items()}
     cut = {name: genes for name, genes in cut.items() if min_overlap <= len(genes) < len(pool)}
-    shared = _count_shared(list(cut.values()), list(own.values()), sorted(pool))
+    shared = _count_shared(list(cut.values()), list(genes_of.values()), sorted(pool))
     at_set, at_latent = np.nonzero(shared)
     overlap = shared[at_set, at_latent]
     table = pd.DataFrame(
         {
-            "latent": np.array(list(own), object)[at_latent],
+            "latent": np.array(list(genes_of), object)[at_latent],
             "side": side,
             "set": np.array(list(cut), object)[at_set],
             "overlap": overlap,
-            "latent_genes": np.array([len(own[name]) for name in own], np.int64)[at_latent],
+            "latent_genes": np.array([len(genes_of[name]) for name in genes_of], np.int64)[
+                at_latent
+            ],
             "set_genes": np.array([len(cut[name]) for name in cut], np.int64)[at_set],
             "background": len(pool),
         }
     )
     # Pairs with less overlap are counted among the tests, but never shown.
     table["genes"] = [
-        ";".join(sorted(cut[name] & own[latent])) if count >= min_overlap else ""
+        ";".join(sorted(cut[name] & genes_of[latent])) if count >= min_overlap else ""
         for latent, name, count in zip(table["latent"], table["set"], overlap, strict=True)
     ]
     p = hypergeom.sf(overlap - 1, len(pool), table["set_genes"], table["latent_genes"])
     table["p"] = np.minimum(p, 1.0) if len(overlap) else np.zeros(0)
-    return table, len(cut) * len(own)
+    return table, len(cut) * len(genes_of)
 
 
 def _count_shared(

@@ -63,12 +63,12 @@ def _group_inputs(moments: Moments, penalty: float) -> tuple[list[list[int]], li
     sizes = [count_outputs(row) for row in common]
     while len(groups) > 1:
         inner = np.array(common) @ np.array(common).T
-        own = np.diag(inner)
-        total = own[:, None] + own
-        gap = np.maximum(own[:, None] * own - inner**2, 0.0)
+        squares = np.diag(inner)
+        total = squares[:, None] + squares
+        gap = np.maximum(squares[:, None] * squares - inner**2, 0.0)
         misfit = (total - np.sqrt(np.maximum(total**2 - 4 * gap, 0.0))) / 2
         saved = penalty * np.minimum.outer(sizes, sizes)
-        cosine = np.abs(inner) / np.sqrt(own[:, None] * own)
+        cosine = np.abs(inner) / np.sqrt(squares[:, None] * squares)
         good = (saved > misfit - (outputs - 1)) & (cosine > c.MIN_ROW_COSINE)
         np.fill_diagonal(good, False)
         if not good.any():
@@ -132,9 +132,9 @@ def _eliminate(
         best = int(np.argmin(values))
         if values[best] - misfit > penalty:
             break
-        misfit, at, own = float(values[best]), indices[best], spread[best]
-        inner = inner + np.outer(left[:, at], left[:, at]) / own
-        slope = covariance[at] / own
+        misfit, at, variance = float(values[best]), indices[best], spread[best]
+        inner = inner + np.outer(left[:, at], left[:, at]) / variance
+        slope = covariance[at] / variance
         left = left - np.outer(left[:, at], slope)
         covariance = covariance - np.outer(covariance[at], slope)
         kept[at] = False
@@ -161,8 +161,8 @@ def set_start(graph: Structure, moments: Moments) -> Structure:
     weights, reach = np.zeros(graph.edges.shape), graph.reach
     loadings = np.zeros((graph.latents, graph.outputs))
     for k, node in enumerate(graph.latent_nodes):
-        own = np.flatnonzero(graph.edges[:inputs, node])
-        above = own if len(own) else np.flatnonzero(reach[:inputs, node])
+        parents = np.flatnonzero(graph.edges[:inputs, node])
+        above = parents if len(parents) else np.flatnonzero(reach[:inputs, node])
         below = np.flatnonzero(reach[node, first:])
         if len(above) and len(below):
             block = moments.effects[np.ix_(above, below)]

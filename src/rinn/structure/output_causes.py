@@ -39,8 +39,8 @@ def find_output_causes(
         if role != "latent" or len(children) < 2:
             continue
         above = nx.ancestors(graph, latent)
-        own = {i for i, name in enumerate(inputs) if name in above}
-        cause = _find_cause(effects.sample, own, children) if own else None
+        sources = {i for i, name in enumerate(inputs) if name in above}
+        cause = _find_cause(effects.sample, sources, children) if sources else None
         if cause is not None:
             y0 = quote(outputs[cause])
             others = quote_some([outputs[o] for o in children if o != cause])
@@ -51,12 +51,12 @@ def find_output_causes(
     return tuple(result)
 
 
-def _find_cause(sample: Sample, own: set[int], children: Sequence[int]) -> int | None:
+def _find_cause(sample: Sample, sources: set[int], children: Sequence[int]) -> int | None:
     """The child through which inputs act on all others, if there is one."""
     regression = regress_outputs(sample, children)
     if regression is None:
         return None
-    test = regression.make_test(find_columns(sample, own))
+    test = regression.make_test(find_columns(sample, sources))
     everything = range(len(children))
     best, cause = c.VANISHES, None
     for child in everything:

@@ -48,7 +48,7 @@ class Pair:
     cause: str
     effect: str
     sources: frozenset[str]
-    own: frozenset[str]  # inputs that reach the effect through the sources alone
+    through: frozenset[str]  # inputs that reach the effect through the sources alone
     above: frozenset[str]  # inputs of the cause that reach the effect no other way
     siblings: tuple[str, ...]  # outputs of the sources that share no other latent with the effect
 
@@ -111,7 +111,7 @@ def _list_pairs(graph: nx.DiGraph) -> Iterator[Pair]:
         others = nx.ancestors(without, effect)
         free = inputs - others
         origins = [{source, *nx.ancestors(graph, source)} for source in sources]
-        own = free & set[str]().union(*origins)
+        through = free & set[str]().union(*origins)
         reached = set[str]().union(*(nx.descendants(graph, source) for source in sources))
         siblings = tuple(
             name
@@ -119,9 +119,9 @@ def _list_pairs(graph: nx.DiGraph) -> Iterator[Pair]:
             if name in reached - {cause, effect}
             and nx.ancestors(without, name).isdisjoint(others - inputs)
         )
-        if own and siblings:
+        if through and siblings:
             above = free & nx.ancestors(graph, cause)
-            yield Pair(cause, effect, frozenset(sources), own, above, siblings)
+            yield Pair(cause, effect, frozenset(sources), through, above, siblings)
 
 
 class _Columns:
@@ -143,11 +143,11 @@ class _Columns:
         tests = self.make_tests(pair, self.full, None)
         if tests is None:
             return False
-        (own, above), (a, b) = tests
-        if not _is_clear(own, a, b) or above.find_p([b], [a]) <= c.VANISHES:
+        (through, above), (a, b) = tests
+        if not _is_clear(through, a, b) or above.find_p([b], [a]) <= c.VANISHES:
             return False
-        total, df = own.measure([b], [])
-        return _find_upper(*own.measure([b], [a])) < c.MAX_LEFT**2 * (total - df)
+        total, df = through.measure([b], [])
+        return _find_upper(*through.measure([b], [a])) < c.MAX_LEFT**2 * (total - df)
 
     def parts(self, pair: Pair, follows: Collection[Edge]) -> bool:
         """Whether the cause takes over what the effect shares with the other outputs."""
@@ -172,10 +172,10 @@ class _Columns:
         tests = self.make_tests(pair, full, weights)
         if tests is None:
             return False
-        (own, _), (a, b) = tests
-        total, df = own.measure([b], [])
-        left, _ = own.measure([b], [a])
-        return _is_clear(own, a, b) and left - 2 * df < c.MAX_LEFT**2 * (total - 2 * df)
+        (through, _), (a, b) = tests
+        total, df = through.measure([b], [])
+        left, _ = through.measure([b], [a])
+        return _is_clear(through, a, b) and left - 2 * df < c.MAX_LEFT**2 * (total - 2 * df)
 
     def make_tests(
         self,
@@ -190,11 +190,11 @@ class _Columns:
             regression, at = regress_outputs(self.sample, ends, weights), (0, 1)
         if regression is None:
             return None
-        own, above = (
+        through, above = (
             regression.make_test(find_columns(self.sample, [self.indices[name] for name in names]))
-            for names in (pair.own, pair.above)
+            for names in (pair.through, pair.above)
         )
-        return (own, above), at
+        return (through, above), at
 
 
 def _is_clear(test: LambdaTest, cause: int, effect: int) -> bool:

@@ -46,8 +46,8 @@ class Moments:
     @cached_property
     def errors(self) -> Float[np.ndarray, "input output"]:
         """Standard errors of the effects."""
-        own = np.diag(np.linalg.pinv(self.inputs, rcond=1e-9, hermitian=True))
-        return np.sqrt(np.outer(own, np.diag(self.residual)) / self.samples)
+        variance = np.diag(np.linalg.pinv(self.inputs, rcond=1e-9, hermitian=True))
+        return np.sqrt(np.outer(variance, np.diag(self.residual)) / self.samples)
 
     @property
     def z(self) -> Float[np.ndarray, "input output"]:

@@ -143,7 +143,7 @@ def _name_others(
                 reached = frozenset(np.flatnonzero(below).tolist())
                 nodes.setdefault(reached, []).append((number, node))
     total = max(len(resamples.graphs), 1)
-    often = {reached: len({number for number, _ in own}) for reached, own in nodes.items()}
+    often = {reached: len({number for number, _ in members}) for reached, members in nodes.items()}
     kept = [reached for reached in nodes if often[reached] >= c.MIN_CANDIDATE * total]
     kept.sort(key=lambda reached: (-often[reached], sorted(reached)))
     kept = kept[: c.MAX_CANDIDATES]

@@ -149,18 +149,20 @@ class Linearised:
         slope *= -2 * moments.samples
         tables = result | {"totals": below}
         if weight:
-            own = below[first:]
-            implied = (own.T * graph.noise) @ own
+            onto_outputs = below[first:]
+            implied = (onto_outputs.T * graph.noise) @ onto_outputs
             precision = np.linalg.inv(implied)
             excess = precision - precision @ moments.residual @ precision
             inner = graph.totals[first:last, first:last]
             # Covariance of each latent with the outputs; inputs are given and have none.
             shared = (inner.T * graph.noise[: graph.latents]) @ below[first:last]
-            implied_below = own @ precision
-            slope[first:last, first:] += 2 * moments.samples * weight * (shared @ excess @ own.T)
+            implied_below = onto_outputs @ precision
+            slope[first:last, first:] += (
+                2 * moments.samples * weight * (shared @ excess @ onto_outputs.T)
+            )
             for name in ("below_cov", "shared", "cross"):
                 tables[name] = np.zeros((nodes, nodes))
-            tables["below_cov"][first:, first:] = implied_below @ own.T
+            tables["below_cov"][first:, first:] = implied_below @ onto_outputs.T
             tables["shared"][first:last, first:last] = shared @ precision @ shared.T
             tables["cross"][first:last, first:] = shared @ implied_below.T
             tables["excess"] = excess
@@ -209,12 +211,12 @@ class Linearised:
         if not weight:
             return slope, information
         below = self._tables["totals"][graph.inputs :]
-        own = weight * samples * ((below @ self.excess) * below).sum(axis=1) * graph.noise
+        noise_slope = weight * samples * ((below @ self.excess) * below).sum(axis=1) * graph.noise
         inner = self._tables["below_cov"][graph.inputs :, graph.inputs :]
         noise = weight * samples * inner**2 * np.outer(graph.noise, graph.noise)
         crossed = self._inform_noise(self.edges)
         information = np.block([[information, crossed], [crossed.T, noise]])
-        return np.concatenate([slope, own]), information
+        return np.concatenate([slope, noise_slope]), information
 
     def step(self, damping: float) -> Structure:
         """The graph after one damped step."""
@@ -266,12 +268,12 @@ class Linearised:
         """How much the misfit falls with each edge that is added (score test), and its weight."""
         table, samples = self._tables, self.misfit.moments.samples
         weight = self.misfit.covariance_weight
-        own = np.outer(np.diag(table["above"]), np.diag(table["below"]))
+        information = np.outer(np.diag(table["above"]), np.diag(table["below"]))
         if weight:
             pairs = np.outer(np.diag(table["shared"]), np.diag(table["below_cov"]))
-            own = own + weight * (pairs + table["cross"] ** 2)
-        own = 2 * samples * own
-        bound = np.where(allowed, table["slope"] ** 2 / np.maximum(own, 1e-12), -1.0)
+            information = information + weight * (pairs + table["cross"] ** 2)
+        information = 2 * samples * information
+        bound = np.where(allowed, table["slope"] ** 2 / np.maximum(information, 1e-12), -1.0)
         order = np.argsort(-bound, axis=None, kind="stable")[:count]
         u, v = np.unravel_index(order[bound.ravel()[order] >= 0], bound.shape)
         slope, _ = self.system
@@ -279,9 +281,9 @@ class Linearised:
         if weight:
             with_edges = np.concatenate([with_edges, self._inform_noise((u, v))], axis=1)
         explained = with_edges @ self._inverse
-        left = own[u, v] - (explained * with_edges).sum(axis=1)
+        left = information[u, v] - (explained * with_edges).sum(axis=1)
         slopes = table["slope"][u, v] - explained @ slope
-        identified = left > 1e-3 * own[u, v]
+        identified = left > 1e-3 * information[u, v]
         left = np.where(identified, left, np.inf)
         return (u, v), slopes**2 / left / 2, -slopes / left
 

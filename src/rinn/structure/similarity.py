@@ -38,10 +38,10 @@ class Similarity:
                 f"{suggest(name, self.inputs, listed=listed)}"
             )
         row = self.inputs.index(name)
-        own = pd.DataFrame(
+        table = pd.DataFrame(
             {"input": self.inputs, "cosine": self.cosine[row], "error": self.error[row]}
         )
-        others = own.drop(index=row).dropna()
+        others = table.drop(index=row).dropna()
         ranked = others.sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
         return ranked if count is None else ranked.head(count)
 

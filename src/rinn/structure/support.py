@@ -97,16 +97,16 @@ class SetTest:
         inputs, samples = x.shape
         free = samples - 1
         if samples >= SAMPLES_PER_INPUT * inputs:
-            # Rows of `own` are what the other inputs do not say of each input, up to its scale.
-            own = np.linalg.pinv(x @ x.T, rcond=RCOND, hermitian=True) @ x
-            residual = y - (y @ own.T) @ x
+            # Rows of `alone` are what the other inputs do not say of each input, up to its scale.
+            alone = np.linalg.pinv(x @ x.T, rcond=RCOND, hermitian=True) @ x
+            residual = y - (y @ alone.T) @ x
             free -= inputs
         else:
-            own, residual = x, y
-        explained = (own @ y.T) ** 2 / np.maximum((own**2).sum(axis=1)[:, None], SMALLEST)
+            alone, residual = x, y
+        explained = (alone @ y.T) ** 2 / np.maximum((alone**2).sum(axis=1)[:, None], SMALLEST)
         total = (residual**2).sum(axis=1) + (explained if residual is not y else 0.0)
         self._squares = explained / np.maximum(total, SMALLEST) * (free / (samples - 1))
-        self._x, self._y = _standardise(own), _standardise(residual)
+        self._x, self._y = _standardise(alone), _standardise(residual)
         self._nulls: dict[int | None, Null] = {}
         self._orders: list[Int[np.ndarray, "permutation sample"]] = []
 
@@ -198,8 +198,8 @@ class ProductTest:
     def find_p(self, row: int, outputs: Sequence[int]) -> float:
         """Find the p-value of an input's products for some outputs."""
         columns = range(self._inputs, len(self._owners))
-        own = [column for column in columns if row in self._owners[column]]
-        result = [self._sets.find_p(column, outputs) for column in own]
+        products = [column for column in columns if row in self._owners[column]]
+        result = [self._sets.find_p(column, outputs) for column in products]
         return min(1.0, self._inputs * min(result, default=1.0))
 
 
@@ -217,11 +217,11 @@ class HeldOutTest:
         size = MAX_SAMPLES // len(problem.splits)
         self._groups = []
         for number, split in enumerate(problem.splits):
-            own = [net for net in nets if net.trial.split == number]
+            members = [net for net in nets if net.trial.split == number]
             rows = np.concatenate([split.validation, problem.test])
-            if own:
+            if members:
                 picked = np.linspace(0, len(rows) - 1, min(len(rows), size)).astype(int)
-                self._groups.append((own, number, rows[picked]))
+                self._groups.append((members, number, rows[picked]))
         self._raw: list[Float[np.ndarray, "output sample"]] = []
         self._last: tuple[int, list[tuple[np.ndarray, np.ndarray]]] | None = None
 
@@ -232,12 +232,12 @@ class HeldOutTest:
         chosen = list(outputs)
         total = squares = expected = 0.0
         for contribution, residual in self._last[1]:
-            own, remainder = contribution[chosen], residual[chosen]
-            each = (own * remainder).sum(axis=0)  # [sample]
-            covariance = remainder @ remainder.T / remainder.shape[1]
+            part, left = contribution[chosen], residual[chosen]
+            each = (part * left).sum(axis=0)  # [sample]
+            covariance = left @ left.T / left.shape[1]
             total += float(each.sum())
             squares += float((each**2).sum())
-            expected += float(np.einsum("os,op,ps->", own, covariance, own, optimize=True))
+            expected += float(np.einsum("os,op,ps->", part, covariance, part, optimize=True))
         norm = np.sqrt(max(squares, expected))
         # The test samples are in each split's part: their products are not independent.
         return float(stats.norm.sf(total / norm / OVERLAP)) if norm > 0 else 1.0
@@ -249,17 +249,19 @@ class HeldOutTest:
             self._raw = [_predict_mean(nets, problem, rows) for nets, _, rows in self._groups]
         result = []
         for (nets, split, rows), raw in zip(self._groups, self._raw, strict=True):
-            own = _find_contribution(nets, problem, row, rows)  # [output, sample]
-            without = problem.likelihood.expect(add_offset(problem, split, rows, raw - own))
+            contribution = _find_contribution(nets, problem, row, rows)  # [output, sample]
+            without = problem.likelihood.expect(
+                add_offset(problem, split, rows, raw - contribution)
+            )
             residual = problem.y[:, rows] - without
             observed = np.ones(residual.shape, bool)
             if problem.observed is not None:
                 observed = problem.observed[:, rows]
             # A wrong intercept is no effect: without carriers among these samples there is none.
-            own, residual = _centre(own, observed), _centre(residual, observed)
+            contribution, residual = _centre(contribution, observed), _centre(residual, observed)
             count = np.maximum(observed.sum(axis=1, keepdims=True), 1)
             spread = np.sqrt((residual**2).sum(axis=1, keepdims=True) / count)
-            result.append((own, residual / np.maximum(spread, 1e-12)))
+            result.append((contribution, residual / np.maximum(spread, 1e-12)))
         return result
 
 

@@ -116,7 +116,7 @@ def learn_with_prior(
     _mark_origins(result, without)
     forced = _add_forced(result, without, inputs, outputs, prior)
     now, before = (_list_pairs(one.graph, inputs, outputs) for one in (result, without))
-    own = _find_evidence(effects)
+    evidence = _find_evidence(effects)
     graph, other = result.graph, without.graph
     dropped = [n for n in inputs if other.out_degree(n) and not graph.out_degree(n)]
     prior_driven = [edge for edge in graph.edges if graph.edges[edge]["origin"] == PRIOR]
@@ -127,7 +127,7 @@ def learn_with_prior(
         gained=tuple(sorted(now - before)),
         lost=tuple(sorted(before - now)),
         dropped_inputs=tuple(dropped),
-        contradictions=tuple(_find_contradictions(own, prior, inputs, outputs, without, now)),
+        contradictions=tuple(_find_contradictions(evidence, prior, inputs, outputs, without, now)),
         without=without,
     )
     return result, influence

@@ -63,9 +63,9 @@ def load_sif(path: str | os.PathLike[str]) -> Network:
     index: dict[str, int] = {}
     sources, targets = array("q"), array("q")
     for source, others in _read_edges(lines):
-        own = index.setdefault(source, len(index))
+        first = index.setdefault(source, len(index))
         for other in others:
-            sources.append(own)
+            sources.append(first)
             targets.append(index.setdefault(other, len(index)))
     if not sources:
         raise InputError(

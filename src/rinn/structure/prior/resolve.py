@@ -211,11 +211,11 @@ def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
         index = {name: i for i, name in enumerate(names.short[role])}
         members: set[int] = set()
         for name, genes in given.sets.items():
-            own = np.array(sorted(index[gene] for gene in genes & index.keys()), int)
-            members |= set(own.tolist())
-            if MIN_MEMBERS <= len(own) <= MAX_FRACTION * len(index):
+            group = np.array(sorted(index[gene] for gene in genes & index.keys()), int)
+            members |= set(group.tolist())
+            if MIN_MEMBERS <= len(group) <= MAX_FRACTION * len(index):
                 used.add(name)
-                odds[np.ix_(own, own)] = given.set_weight
+                odds[np.ix_(group, group)] = given.set_weight
         np.fill_diagonal(odds, 0.0)
         counts[role] = f"{len(members)} of {len(index)} {role}s"
         if not members and role == "output" and counts["input"].startswith("0 "):
@@ -256,9 +256,9 @@ def _add_network(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
 
 
 def _raise_strangers(source: str, names: _Names, others: Sequence[str], *roles: str) -> None:
-    own = [name for role in roles for name in names.short[role]]
+    expected = [name for role in roles for name in names.short[role]]
     raise InputError(
         f"{source} must speak of the {' or '.join(f'{role}s' for role in roles)} of the tables, "
-        f"but has none of them (such as {quote_some(own)}); it has names such as "
+        f"but has none of them (such as {quote_some(expected)}); it has names such as "
         f"{quote_some(others)}: give a file that spells them as the tables do"
     )
