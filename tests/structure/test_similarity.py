@@ -87,5 +87,5 @@ def test_no_effects(run):
 def test_effects_of_another_run(run):
     path = run / "effects.csv"
     path.write_text(path.read_text().replace("idle", "ideal"))
-    with pytest.raises(InputError, match="effects.csv .* is missing or damaged"):
+    with pytest.raises(InputError, match=r"effects.csv .* is missing or damaged"):
         load_effects(run)
