@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rinn.data.log import LogEntry, ReadLog, log_count, log_names
 from rinn.data.text import Lines
@@ -65,48 +66,56 @@ def load_gmt(path: str | os.PathLike[str], *, genes: Collection[str] | None = No
         >>> list(groups.sets), sorted(groups.sets["P53"])
         (['CYCLE', 'P53'], ['CDKN1A', 'TP53'])
     """
-    lines, tally = Lines(path, "GMT"), _Tally()
+    lines = Lines(path, "GMT")
     wanted = None if genes is None else frozenset(genes)
     sets: dict[str, frozenset[str]] = {}
     descriptions: dict[str, str] = {}
+    prints: dict[str, tuple[int, int, int]] = {}  # line, size and hash of the genes of each set
+    empty: list[str] = []
+    twice: list[str] = []
     examples: list[str] = []
+    tally: Counter[str] = Counter()
     for name, about, members in _read_sets(lines, tally):
         if not members:
-            tally.empty.append(name)
-        elif name in tally.prints:
-            _check_same(lines, tally, name, members)
-        else:
-            tally.prints[name] = lines.number, len(members), hash(members)
+            empty.append(name)
+        elif name not in prints:
+            prints[name] = lines.number, len(members), hash(members)
             sets[name] = members if wanted is None else members & wanted
             descriptions[name] = about
             examples += sorted(members)[: EXAMPLES - len(examples)]
+        elif prints[name][1:] == (len(members), hash(members)):
+            twice.append(name)
+        else:
+            raise lines.reject(
+                "have each set name once",
+                f"has {quote(name)} again, with other genes than line {prints[name][0]}",
+                "rename or remove one of the two",
+            )
     if not sets:
         raise InputError(
             f"{lines.source} must hold at least one set of genes, but it has none; each line is a "
             f"set name, a description and genes, separated by tabs"
         )
-    sizes = {name: tally.prints[name][1] for name in sets}
-    log = ReadLog(str(lines.path), "GMT", tuple(_list_entries(lines, tally, len(sets))))
+    cut = "what follows the comma is cut off"
+    entries = (
+        LogEntry("read", "sets", len(sets), "with at least one gene"),
+        *log_names("dropped", "sets", "no genes", empty),
+        *log_names("merged", "sets", "there twice with the same genes", twice),
+        *log_count("dropped", "lines", tally["skipped"], "empty, or begin with #"),
+        *log_count("merged", "genes", tally["repeated"], "repeated within their set"),
+        *log_count("repaired", "genes", tally["weighted"], cut),
+        *lines.entries,
+    )
+    sizes = {name: prints[name][1] for name in sets}
+    log = ReadLog(str(lines.path), "GMT", entries)
     return GeneSets(sets, sizes, descriptions, log, tuple(examples))
 
 
-@dataclass
-class _Tally:
-    """Counts for the log; of each set its line, size and a fingerprint of its genes."""
-
-    prints: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    empty: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
-    skipped: int = 0
-    weighted: int = 0
-    repeated: int = 0
-
-
-def _read_sets(lines: Lines, tally: _Tally) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _read_sets(lines: Lines, tally: Counter[str]) -> Iterator[tuple[str, str, frozenset[str]]]:
     shared: dict[str, str] = {}  # each gene once in memory, however many sets it is in
     for line in lines:
         if not line.strip() or line.startswith("#"):
-            tally.skipped += 1
+            tally["skipped"] += 1
             continue
         fields = line.split("\t")
         name = fields[0].strip()
@@ -119,36 +128,13 @@ def _read_sets(lines: Lines, tally: _Tally) -> Iterator[tuple[str, str, frozense
                 "save the file with tabs",
             )
         genes = [text for text in map(str.strip, fields[2:]) if text]
-        members = frozenset(_clean(gene, tally) for gene in genes)
-        tally.repeated += len(genes) - len(members)
+        members = frozenset(_cut_weight(gene, tally) for gene in genes)
+        tally["repeated"] += len(genes) - len(members)
         yield name, fields[1].strip(), frozenset(shared.setdefault(gene, gene) for gene in members)
 
 
-def _clean(gene: str, tally: _Tally) -> str:
-    """Cut the weight off a gene."""
+def _cut_weight(gene: str, tally: Counter[str]) -> str:
     if "," in gene and (match := _WEIGHTED.fullmatch(gene)):
-        tally.weighted += 1
+        tally["weighted"] += 1
         return match["gene"].strip()
     return gene
-
-
-def _check_same(lines: Lines, tally: _Tally, name: str, genes: frozenset[str]) -> None:
-    first, size, fingerprint = tally.prints[name]
-    if (len(genes), hash(genes)) != (size, fingerprint):
-        raise lines.reject(
-            "have each set name once",
-            f"has {quote(name)} again, with other genes than line {first}",
-            "rename or remove one of the two",
-        )
-    tally.twice.append(name)
-
-
-def _list_entries(lines: Lines, tally: _Tally, count: int) -> Iterator[LogEntry]:
-    yield LogEntry("read", "sets", count, "with at least one gene")
-    yield from log_names("dropped", "sets", "no genes", tally.empty)
-    yield from log_names("merged", "sets", "there twice with the same genes", tally.twice)
-    yield from log_count("dropped", "lines", tally.skipped, "empty, or begin with #")
-    yield from log_count("merged", "genes", tally.repeated, "repeated within their set")
-    cut = "what follows the comma is cut off"
-    yield from log_count("repaired", "genes", tally.weighted, cut)
-    yield from lines.entries
