@@ -1,7 +1,18 @@
-"""Test ids that are the same in every process: xdist compares those that its workers collect."""
+"""What holds for every test: one device, a cache of compiled programs, ids equal in all processes."""
+
+import os
+from pathlib import Path
 
 import hypothesis
 import pytest
+
+# Compiling is most of the time of the tests. A program is compiled for each device, so there is
+# one; processes share what they compile. Both are set before JAX is imported, for children too.
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "1")
+CACHE = Path(__file__).parents[1] / ".pytest_cache" / "programs"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 # A busy machine is no error of the code.
 hypothesis.settings.register_profile("rinn", deadline=None)

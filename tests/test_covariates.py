@@ -335,13 +335,14 @@ def test_command_line_refuses_covariates_it_cannot_use(files, capsys):
     assert not out.exists()
 
 
-def test_tissue_alone_draws_no_edge():
+@pytest.mark.parametrize("effects", ["regression", pytest.param("auto", marks=pytest.mark.slow)])
+def test_tissue_alone_draws_no_edge(effects):
     """No input acts on any output; both follow the tissue, as continuous expression may."""
     rng = np.random.default_rng(11)
     tissue = rng.integers(4, size=600)
     x = (rng.random((600, 12)) < rng.beta(0.5, 0.8, (4, 12))[tissue]).astype(float)
     y = 1.5 * rng.normal(size=(4, 8))[tissue] + rng.normal(size=(600, 8))
-    settings = RunSettings(trials=16, epochs=400)
+    settings = RunSettings(trials=16, epochs=400, effects=effects)
     names = np.array([f"t{k}" for k in tissue])
     adjusted = fit_data(as_data(x, y, covariates=names), settings, CPU, refit=False)
     assert adjusted.latent.graph.number_of_edges() == 0

@@ -452,10 +452,10 @@ class RINN(Predictor):
 
     Examples:
         >>> from rinn import RINN, make_dataset
-        >>> data = make_dataset("or", samples=200)
-        >>> model = RINN(trials=4, epochs=2, device="cpu").fit(data.x, data.y)
+        >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+        >>> model = RINN(effects="regression").fit(data.x, data.y)
         >>> model.predict(data.x).shape
-        (200, 16)
+        (200, 6)
         >>> model.transform(data.x).shape == (200, len(model.latents_))
         True
     """
@@ -471,9 +471,9 @@ class DNN(Predictor):
 
     Examples:
         >>> from rinn import DNN, make_dataset
-        >>> data = make_dataset("or", samples=200)
-        >>> DNN(trials=4, epochs=2, device="cpu").fit(data.x, data.y).predict(data.x).shape
-        (200, 16)
+        >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+        >>> DNN(trials=4, epochs=3, device="cpu").fit(data.x, data.y).predict(data.x).shape
+        (200, 6)
     """
 
     _strategy = "dnn"
@@ -489,9 +489,9 @@ class ESC(Predictor):
 
     Examples:
         >>> from rinn import ESC, make_dataset
-        >>> data = make_dataset("or", samples=200)
-        >>> ESC(trials=2, epochs=2, device="cpu").fit(data.x, data.y).predict(data.x).shape
-        (200, 16)
+        >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+        >>> ESC(trials=4, epochs=3, device="cpu").fit(data.x, data.y).predict(data.x).shape
+        (200, 6)
     """
 
     _strategy = "esc"
@@ -516,8 +516,8 @@ class DBN(Unpredictive, NetworkEstimator):
 
     Examples:
         >>> from rinn import DBN, make_dataset
-        >>> data = make_dataset("or", samples=200)
-        >>> DBN(trials=4, epochs=2, device="cpu").fit(data.x, data.y).test_scores_.auroc is None
+        >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+        >>> DBN(trials=4, epochs=3, device="cpu").fit(data.x, data.y).latents_ is None
         False
     """
 

@@ -32,6 +32,7 @@ def test_the_regression_finds_what_is_there_and_little_else():
     assert 2 <= bench.count_regression(x, y) <= 3
 
 
+@pytest.mark.slow
 def test_a_search_with_few_networks_reports_no_edge(tmp_path):
     bench.main(
         ["--families", "few networks", "--seeds", "501", "--work", f"{tmp_path}", "--device", "cpu"]

@@ -1,5 +1,6 @@
 """What every strategy of the registry keeps, whoever adds one."""
 
+import functools
 import json
 
 import networkx as nx
@@ -30,7 +31,7 @@ ESTIMATORS = (rinn.RINN, rinn.DNN, rinn.DBN, rinn.ESC, rinn.DM, rinn.Regression)
 
 def make_small(strategy):
     """Settings that train a few networks, where the strategy has any."""
-    small = {"trials": 4, "epochs": 3} if strategy in NETWORKS else {}
+    small = {"trials": 4, "epochs": 3, "bootstraps": 3} if strategy in NETWORKS else {}
     is_optional = strategy in NETWORKS and STRATEGIES[strategy].is_optional
     return small | ({"effects": "corrected"} if is_optional else {})
 
@@ -39,10 +40,20 @@ def tiny(strategy, **changes):
     return RunSettings(strategy=strategy, **make_small(strategy) | changes)
 
 
+def small_simulation():
+    return make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+
+
+@functools.cache
+def fit_small(strategy, binary=False):
+    """A small fit, made once."""
+    return fit_data(small_data(binary=binary), tiny(strategy), find_devices("cpu"))
+
+
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    write_simulation(make_dataset("or", samples=200), folder)
+    write_simulation(small_simulation(), folder)
     return folder
 
 
@@ -102,22 +113,18 @@ def test_the_paper_s_rates_follow_the_number_of_outputs(strategy):
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):
-    data = small_data(binary=binary)
-    before = data.x.copy(), data.y.copy()
-    fit = fit_data(data, tiny(strategy), find_devices("cpu"))
+    data, fit = small_data(binary=binary), fit_small(strategy, binary)
     graph = fit.latent.graph
     assert tuple(by_role(graph, "input")) == data.inputs
     assert tuple(by_role(graph, "output")) == data.outputs
     assert set(nx.get_node_attributes(graph, "role").values()) <= set(ROLES)
     assert all({"weight", "frequency"} <= set(about) for _, _, about in graph.edges(data=True))
     assert fit.trials["kept"].any()
-    np.testing.assert_array_equal(data.x, before[0])
-    np.testing.assert_array_equal(data.y, before[1])
 
 
 @pytest.mark.parametrize("strategy", NETWORKS)
 def test_networks_are_measured_alike(strategy):
-    fit = fit_data(small_data(), tiny(strategy), find_devices("cpu"))
+    fit = fit_small(strategy)
     for net in fit.nets:
         assert net.l1_norm == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
         assert net.validation_loss > 0
@@ -129,9 +136,11 @@ def test_networks_are_measured_alike(strategy):
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_the_same_run_twice(strategy):
-    first, second = (
-        fit_data(small_data(binary=True), tiny(strategy), find_devices("cpu")) for _ in range(2)
-    )
+    data = small_data(binary=True)
+    before = data.x.copy(), data.y.copy()
+    first, second = fit_small(strategy, True), fit_data(data, tiny(strategy), find_devices("cpu"))
+    np.testing.assert_array_equal(data.x, before[0])
+    np.testing.assert_array_equal(data.y, before[1])
     pd.testing.assert_frame_equal(first.trials, second.trials)
     assert nx.utils.graphs_equal(first.latent.graph, second.latent.graph)
 
@@ -172,7 +181,7 @@ def test_strategy_without_networks_trains_nothing(strategy):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_estimators_fit_by_their_strategy(estimator):
     strategy = estimator.__name__.lower()
-    data = make_dataset("or", samples=200)
+    data = small_simulation()
     small = make_small(strategy) | ({"device": "cpu"} if strategy in NETWORKS else {})
     model = estimator(**small)
     assert model.get_params().items() >= small.items()
@@ -185,5 +194,5 @@ def test_estimators_fit_by_their_strategy(estimator):
             with pytest.raises(InputError, match="must be asked of RINN, DNN or ESC"):
                 ask(data.x)
     else:
-        assert model.predict(data.x).shape == (200, 16)
+        assert model.predict(data.x).shape == (200, 6)
         assert model.transform(data.x).shape == (200, len(model.latents_))

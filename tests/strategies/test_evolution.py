@@ -133,7 +133,12 @@ def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
 @pytest.mark.parametrize("loss", ["mse", "bce"])
 @pytest.mark.parametrize(
     ("layers", "width", "inputs", "outputs", "samples"),
-    [(8, 8, 16, 16, 200), (2, 5, 7, 20, 130), (3, 12, 20, 3, 40), (2, 16, 64, 64, 9)],
+    [
+        (2, 5, 7, 20, 130),
+        pytest.param(8, 8, 16, 16, 200, marks=pytest.mark.slow),
+        pytest.param(3, 12, 20, 3, 40, marks=pytest.mark.slow),
+        pytest.param(2, 16, 64, 64, 9, marks=pytest.mark.slow),
+    ],
 )
 def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outputs, samples):
     shape = {"layers": layers, "width": width}
