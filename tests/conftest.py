@@ -1,4 +1,4 @@
-"""What holds for every test: one device, a cache of compiled programs, ids equal in all processes."""
+"""One device, a cache of compiled programs, and test ids that are equal in all processes."""
 
 import os
 from pathlib import Path
