@@ -38,7 +38,8 @@ from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, load_graph, write_grap
 SCORE = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
 SCORES = {
     "paper": {"hidden": SCORE, "input": SCORE, "threshold": 0.5},
-    "graph": {"latents": SCORE, "edges": SCORE, "shd": 0, "order_errors": 0},
+    "graph": {"latents": SCORE, "edges": SCORE, "latent_edges": SCORE}
+    | dict.fromkeys(("shd", "order_errors", "twins", "twins_found"), 0),
 }
 INPUTS = ["TP53", "KRAS", "EGFR", "BRAF", "PTEN"]
 OUTPUTS = ["MYC", "JUN", "FOS", "CCND1", "VEGFA"]
