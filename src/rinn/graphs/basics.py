@@ -236,10 +236,7 @@ def _strength(attributes: dict[str, object]) -> float:
 
 
 def _made_redundant(
-    graph: nx.DiGraph,
-    small: nx.DiGraph,
-    keeper: dict[str, str],
-    members: dict[str, list[str]],
+    graph: nx.DiGraph, small: nx.DiGraph, keeper: dict[str, str], members: dict[str, list[str]]
 ) -> list[tuple[str, str]]:
     """List edges of merged latents that repeat a longer path which no single member had too."""
     redundant = []

@@ -98,8 +98,10 @@ def position_nodes(graph: nx.DiGraph) -> dict[str, Point]:
 
 def _find_columns(graph: nx.DiGraph, backward: Container[Edge]) -> tuple[dict[str, int], int]:
     """Inputs in column 0, latents by the longest path of latents above them, outputs last."""
-    forward = graph.copy()
-    forward.remove_edges_from([edge for edge in graph.edges if edge in backward])
+    latents = set(by_role(graph, "latent"))
+    forward: nx.DiGraph = nx.DiGraph()
+    forward.add_nodes_from((node for node in graph if node in latents), role="latent")
+    forward.add_edges_from(e for e in graph.edges if {*e} <= latents and e not in backward)
     level: dict[str, int] = {}
     for latent in latents_in_order(forward):
         above = [level[parent] for parent in forward.predecessors(latent) if parent in level]
@@ -131,8 +133,8 @@ def _add_bends(
 
 
 def order_columns(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> list[Column]:
-    """Order columns from top to bottom by barycentres, then by swaps of neighbours."""
-    best = order = [list(column) for column in columns]
+    """Order columns from top to bottom by barycentres, then by swaps; isolated nodes go last."""
+    best = order = [[item for item in column if graph.degree(item)] for column in columns]
     counts = graph.number_of_edges() <= MAX_EDGES
     fewest = count_crossings(best, graph) if counts else 0
     for sweep in range(ORDER_SWEEPS):
@@ -142,7 +144,9 @@ def order_columns(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> list[
         crossings = count_crossings(order, graph) if counts else -1
         if crossings < fewest:
             best, fewest = order, crossings
-    return _swap_neighbours(best, graph) if counts else order
+    ordered = _swap_neighbours(best, graph) if counts else order
+    isolated = ([item for item in column if not graph.degree(item)] for column in columns)
+    return [[*first, *last] for first, last in zip(ordered, isolated, strict=True)]
 
 
 def count_crossings(columns: Sequence[Sequence[Item]], graph: nx.DiGraph) -> int:

@@ -143,9 +143,7 @@ def _about(graph: nx.DiGraph) -> tuple[dict[str, str], dict[str, Any]]:
     return {"name": "string"} | types, {"name": title} | values
 
 
-def _columns(
-    rows: Sequence[Mapping[str, Any]],
-) -> tuple[dict[str, str], list[dict[str, Any]]]:
+def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Find one type for each attribute, and convert its values to it."""
     simple = [avoid_reserved(to_json_values(row), RESERVED) for row in rows]
     values: dict[str, list[Any]] = {}
@@ -201,11 +199,7 @@ def _style() -> dict[str, Any]:
         for look, values in LOOKS.items()
     }
     label = {"type": "PASSTHROUGH", "definition": {"attribute": "name", "type": "string"}}
-    return {
-        "default": DEFAULTS,
-        "nodeMapping": {"NODE_LABEL": label} | by_role,
-        "edgeMapping": {},
-    }
+    return {"default": DEFAULTS, "nodeMapping": {"NODE_LABEL": label} | by_role, "edgeMapping": {}}
 
 
 def _write(data: Any) -> bytes:
