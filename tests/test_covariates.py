@@ -17,7 +17,7 @@ from rinn.config import RunSettings
 from rinn.data.adjustment import RIDGE
 from rinn.data.align import as_data, fingerprint, load_data
 from rinn.data.covariates import CovariateTable, code_covariates
-from rinn.data.problem import find_max_l1, make_problem
+from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.nets.groups import plan_groups
 from rinn.nets.predict import find_test_losses, predict_net, predict_samples, score_test
@@ -136,7 +136,7 @@ def test_price_is_that_of_what_is_left():
     y = 3.0 * tissue[:, None] + rng.normal(size=(400, 1))
     names = np.array([f"t{k}" for k in tissue])
     bare, adjusted = (make_problem(as_data(x, y, covariates=z)) for z in (None, names))
-    assert find_max_l1(adjusted) < 0.2 * find_max_l1(bare)
+    assert adjusted.max_l1 < 0.2 * bare.max_l1
 
 
 @pytest.mark.parametrize("binary", [False, True])

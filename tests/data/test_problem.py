@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from networks import small_data
-from rinn.data.problem import find_max_l1, make_problem, weigh_observed
+from rinn.data.problem import make_problem, weigh_observed
 from rinn.data.records import Data
 from rinn.errors import InputError
 
@@ -93,15 +93,15 @@ def test_known_values_count_the_same():
 
 def test_the_price_does_not_see_missing_values():
     data = small_data(samples=300)
-    before = find_max_l1(make_problem(data))
+    before = make_problem(data).max_l1
     data.y[::3] = np.nan
     half = make_problem(data)
     x, y = half.x[:, half.seen], half.y[:, half.seen]
     known = half.observed[0, half.seen]
     x = (x - x.mean(axis=1, keepdims=True))[:, known]
     slopes = 2 * np.abs(x @ y[:, known].T) / known.sum() / len(y)
-    assert find_max_l1(half) == pytest.approx(slopes.max(), rel=1e-5)
-    assert find_max_l1(half) == pytest.approx(before, rel=0.3)
+    assert half.max_l1 == pytest.approx(slopes.max(), rel=1e-5)
+    assert half.max_l1 == pytest.approx(before, rel=0.3)
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.7, -9.9658])
@@ -124,7 +124,7 @@ def test_price_is_where_a_linear_network_stays_at_zero():
         base = y.mean(axis=1, keepdims=True)  # the best prediction without weights
         factor = 1.0 if binary else 2.0
         slopes = factor * np.abs((y - base) @ x.T) / y.size
-        assert find_max_l1(problem) == pytest.approx(slopes.max(), rel=1e-5)
+        assert problem.max_l1 == pytest.approx(slopes.max(), rel=1e-5)
 
 
 def test_same_seed_same_splits():

@@ -5,7 +5,6 @@ import pytest
 
 from networks import small_problem
 from rinn.config import RunSettings
-from rinn.data.problem import find_max_l1
 from rinn.errors import InputError
 from rinn.strategies import plan_trials
 from rinn.strategies.planning import DEFAULT_L1
@@ -44,7 +43,7 @@ def test_paper_budget_is_the_authors_space():
 def test_default_l1_follows_the_data(binary):
     problem = small_problem(binary=binary)
     nets = [trial.net for trial in plan_trials(RunSettings(), problem)]
-    steps = np.log10(find_max_l1(problem) / np.array([net.l1 for net in nets]))
+    steps = np.log10(problem.max_l1 / np.array([net.l1 for net in nets]))
     low, high = DEFAULT_L1[problem.loss]
     assert low <= steps.min()
     assert steps.max() <= high

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
@@ -57,6 +58,29 @@ class Problem:
     def seen(self) -> np.ndarray:
         """Row numbers outside the test set."""
         return np.concatenate([self.splits[0].train, self.splits[0].validation])
+
+    @cached_property
+    def max_l1(self) -> float:
+        """The smallest L1 rate at which a linear network keeps every weight at zero.
+
+        It is the largest slope of the loss over all pairs of input and output at zero weights, as
+        lambda_max of a lasso path: the natural unit for L1 rates. Where there are covariates, it
+        is that of the residuals. Test samples are left out.
+
+        >>> x = np.random.default_rng(0).normal(size=(100, 1))
+        >>> round(make_problem(Data(x, 3 * x, ("a",), ("b",))).max_l1, 3)
+        2.0
+        """
+        rows = np.sort(self.seen)
+        x, y = self.x[:, rows].astype(np.float64), self.y[:, rows].astype(np.float64)
+        x -= x.mean(axis=1, keepdims=True)
+        if self.adjustment is not None:
+            y = y - self.adjustment.expected.mean(axis=0)[:, rows]
+        if self.observed is not None:
+            y = y * weigh_observed(self, rows)
+        slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
+        factor = 1.0 if self.loss == "bce" else 2.0
+        return float(max(factor * slopes.max(), 1e-8))
 
 
 def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
@@ -127,29 +151,6 @@ def add_offset(
 def is_large(problem: Problem) -> bool:
     """Whether the problem has the size of the paper's data 5 and 6: more than 100 inputs."""
     return len(problem.x) > MANY_INPUTS
-
-
-def find_max_l1(problem: Problem) -> float:
-    """The smallest L1 rate at which a linear network keeps every weight at zero.
-
-    It is the largest slope of the loss over all pairs of input and output at zero weights, as
-    lambda_max of a lasso path: the natural unit for L1 rates. Where there are covariates, it is
-    that of the residuals. Test samples are left out.
-
-    >>> x = np.random.default_rng(0).normal(size=(100, 1))
-    >>> round(find_max_l1(make_problem(Data(x, 3 * x, ("a",), ("b",)))), 3)
-    2.0
-    """
-    rows = np.sort(problem.seen)
-    x, y = problem.x[:, rows].astype(np.float64), problem.y[:, rows].astype(np.float64)
-    x -= x.mean(axis=1, keepdims=True)
-    if problem.adjustment is not None:
-        y = y - problem.adjustment.expected.mean(axis=0)[:, rows]
-    if problem.observed is not None:
-        y = y * weigh_observed(problem, rows)
-    slopes = np.abs(x @ y.T) / len(rows) / len(y)  # [input, output]
-    factor = 1.0 if problem.loss == "bce" else 2.0
-    return float(max(factor * slopes.max(), 1e-8))
 
 
 def weigh_observed(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rinn.config import SPLITS, EvolutionSettings, NetSettings, RunSettings, Trial
-from rinn.data.problem import Problem, find_max_l1, is_large
+from rinn.data.problem import Problem, is_large
 from rinn.errors import InputError
 
 DEFAULT_SETS = 64
@@ -86,7 +86,7 @@ def draw_default(rng: np.random.Generator, problem: Problem, **shape: Any) -> Ne
     low, high = DEFAULT_L1[problem.loss]
     epochs = _count_epochs(problem)
     return NetSettings(
-        l1=find_max_l1(problem) * 10 ** -rng.uniform(low, high),
+        l1=problem.max_l1 * 10 ** -rng.uniform(low, high),
         learning_rate=10 ** -rng.uniform(2.0, 2.7),
         mcp_threshold=DEFAULT_MCP_THRESHOLD,
         final_lr_factor=DEFAULT_FINAL_LR_FACTOR,
