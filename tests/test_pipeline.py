@@ -74,7 +74,7 @@ def test_table_of_trials():
     assert table["nearest"].tolist() == [False, True]  # the other lies beyond a quantile
     fields = {field.name for field in dataclasses.fields(NetSettings)}
     assert fields - {"epochs"} <= set(table.columns)
-    assert table["sum_abs_weights"].tolist() == [nets[1].size, nets[0].size]
+    assert table["sum_abs_weights"].tolist() == [nets[1].l1_norm, nets[0].l1_norm]
 
 
 def test_recovery_of_the_whole_graph_on_noise_free_data():
