@@ -90,7 +90,7 @@ def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
 
 def test_a_trial_of_another_engine():
     trial = Trial(3, 3, 0, EvolutionSettings())
-    with pytest.raises(TypeError, match="trial 3 is none for gradient descent"):
+    with pytest.raises(TypeError, match="trial 3 is not for gradient descent"):
         plan_groups([trial], small_problem(), "cpu")
 
 

@@ -108,5 +108,5 @@ def test_one_program_for_all_populations_of_a_shape():
 
 
 def test_trials_of_another_engine():
-    with pytest.raises(TypeError, match="trial 0 is none for evolution"):
+    with pytest.raises(TypeError, match="trial 0 is not for evolution"):
         plan_populations(make_trials(), small_problem(), "cpu")

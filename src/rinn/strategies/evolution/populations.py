@@ -55,7 +55,7 @@ def plan_populations(
 def settings_of(trial: Trial) -> EvolutionSettings:
     """The settings of a population."""
     if not isinstance(trial.net, EvolutionSettings):
-        raise TypeError(f"trial {trial.number} is none for evolution: {trial.net}")
+        raise TypeError(f"trial {trial.number} is not for evolution: {trial.net}")
     return trial.net
 
 
