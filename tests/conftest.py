@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 import hypothesis
+import numpy as np
+import pandas as pd
 import pytest
+
+from hostile_names import INPUTS, OUTPUTS
 
 # Compiling is most of the time of the tests. A program is compiled for each device, so there is
 # one; processes share what they compile. Both are set before JAX is imported, for children too.
@@ -36,3 +40,21 @@ def pytest_itemcollected(item):
     """The address of an object differs between processes."""
     if " at 0x" in item.nodeid:
         raise pytest.UsageError(f"the id of {item.nodeid} holds an address; pass ids=")
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory):
+    """A run on tiny tables that all tests of a process share: they copy what they change."""
+    from rinn.config import RunSettings
+    from rinn.fit import fit_run
+
+    folder = tmp_path_factory.mktemp("tiny")
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, size=(80, len(INPUTS)))
+    y = x @ rng.normal(size=(len(INPUTS), len(OUTPUTS)))
+    y += 0.1 * rng.normal(size=y.shape)
+    paths = folder / "x.csv", folder / "y.csv"
+    for table, names, path in ((x, INPUTS, paths[0]), (y, OUTPUTS, paths[1])):
+        pd.DataFrame(table, columns=names).to_csv(path, index=False)
+    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
+    return fit_run(*paths, folder / "run", settings, device="cpu", quiet=True)

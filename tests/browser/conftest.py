@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
-from rinn.config import RunSettings
-from rinn.fit import fit_run
 from rinn.graphs.files import edges_table, load_graph, write_graph
 from rinn.report.html.page import write_report
 
@@ -89,17 +87,9 @@ def open_page(chromium):
 
 
 @pytest.fixture(scope="session")
-def run(tmp_path_factory):
-    """A tiny run whose graph is replaced by a known one, with weaker edges beside it."""
-    folder = tmp_path_factory.mktemp("browser")
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 2, size=(80, 4))
-    y = x @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(80, 6))
-    pd.DataFrame(x, columns=INPUTS).to_csv(folder / "x.csv", index=False)
-    pd.DataFrame(y, columns=OUTPUTS).to_csv(folder / "y.csv", index=False)
-    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
-    out = folder / "run"
-    fit_run(folder / "x.csv", folder / "y.csv", out, settings, device="cpu", quiet=True)
+def run(tiny_run, tmp_path_factory):
+    """The tiny run with a known graph, and weaker edges that are candidates."""
+    out = shutil.copytree(tiny_run.folder, tmp_path_factory.mktemp("browser") / "run")
     put_graph(out, {})
     return out
 

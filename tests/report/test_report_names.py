@@ -5,14 +5,12 @@ import shutil
 from dataclasses import replace
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import pytest
 
+from hostile_names import INPUTS, OUTPUTS
 from rinn.cli import run as run_words
-from rinn.config import RunSettings
 from rinn.errors import InputError
-from rinn.fit import fit_run
 from rinn.graphs.files import load_graph, write_graph
 from rinn.report.html.page import write_report
 from rinn.report.html.payload import payload_info
@@ -22,30 +20,21 @@ from rinn.runs.sentences import describe_comparison
 from rinn.structure.enrichment import COLUMNS
 from run_folders import make_comparison, make_manifest
 
+SETS = [*INPUTS[:2], *OUTPUTS[:3]], [*INPUTS[2:], *OUTPUTS[3:]]
 COVARIATES = {"names": ["tissue"], "columns": [], "fraction": 0.1, "sentence": "", "notes": []}
 HOSTILE = "<img src=x onerror=alert(1)> & 'sets'"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A run on tiny tables, whose graph is replaced by one with two latents."""
-    folder = tmp_path_factory.mktemp("names")
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 2, size=(80, 4))
-    y = x @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(80, 6))
-    for name, table in (("x", x), ("y", y)):
-        columns = [f"{name}{i}" for i in range(table.shape[1])]
-        pd.DataFrame(table, columns=columns).to_csv(folder / f"{name}.csv", index=False)
-    settings = RunSettings(trials=4, epochs=2, keep=2)
-    out = folder / "run"
-    fit_run(folder / "x.csv", folder / "y.csv", out, settings, device="cpu", quiet=True)
+def made(tiny_run, tmp_path_factory):
+    """The tiny run with another graph, which has two latents."""
+    out = shutil.copytree(tiny_run.folder, tmp_path_factory.mktemp("names") / "run")
     graph = load_graph(out / "graph.json")
     graph.remove_nodes_from([n for n, role in graph.nodes(data="role") if role == "latent"])
     graph.remove_edges_from(list(graph.edges))
     graph.add_nodes_from(["L1", "L2"], role="latent", frequency=0.9)
-    ends = {"L1": ("x0", "x1", "y0", "y1", "y2"), "L2": ("x2", "x3", "y3", "y4", "y5")}
-    for latent, names in ends.items():
-        graph.add_edges_from((n, latent) if n[0] == "x" else (latent, n) for n in names)
+    for latent, names in zip(("L1", "L2"), SETS, strict=True):
+        graph.add_edges_from((n, latent) if n in INPUTS else (latent, n) for n in names)
     for edge in graph.edges.values():
         edge |= {"weight": 1.0, "frequency": 0.9}
     write_graph(graph, out / "graph.json")
@@ -60,7 +49,7 @@ def run(made, tmp_path):
 
 
 def write_names(run, rows):
-    filler = {"set_genes": 4, "background": 10, "genes": "y0 y1 y2", "p": 0.001}
+    filler = {"set_genes": 4, "background": 10, "genes": "MYC JUN FOS", "p": 0.001}
     table = pd.DataFrame([filler | row for row in rows], columns=list(COLUMNS))
     table.to_csv(run / "names.csv", index=False)
 
@@ -121,7 +110,7 @@ def test_damaged_names(run, wrong):
 
 
 def test_from_gene_sets_to_the_report(run, tmp_path, capsys):
-    sets = {"FIRST": ["x0", "x1", "y0", "y1", "y2"], "SECOND": ["x2", "x3", "y3", "y4", "y5"]}
+    sets = dict(zip(("FIRST", "SECOND"), SETS, strict=True))
     lines = [f"{name}\tmade up\t" + "\t".join(genes) for name, genes in sets.items()]
     (tmp_path / "sets.gmt").write_text("\n".join(lines) + "\n")
     words = ["name", str(run), "--gmt", str(tmp_path / "sets.gmt")]
@@ -146,7 +135,7 @@ def test_a_graph_without_edges(is_adequate, covariates, end):
     manifest = Manifest.from_json(make_manifest(comparison=comparison, covariates=covariates))
     said = manifest.comparison.sentence
     empty = nx.DiGraph()
-    empty.add_node("x0", role="input")
+    empty.add_node("BRAF", role="input")
     assert describe_comparison(manifest, empty).startswith(f"{said} The graph has no edge: ")
     assert describe_comparison(manifest, empty).endswith(end)
     assert describe_comparison(manifest, nx.DiGraph([("a", "b")])) == said
