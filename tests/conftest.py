@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hostile_names import INPUTS, OUTPUTS
-
 # Compiling is most of the time of the tests. A program is compiled for each device, so there is
 # one; processes share what they compile. Both are set before JAX is imported, for children too.
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "1")
@@ -45,6 +43,7 @@ def pytest_itemcollected(item):
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory):
     """A run on tiny tables that all tests of a process share: they copy what they change."""
+    from hostile_names import INPUTS, OUTPUTS
     from rinn.config import RunSettings
     from rinn.fit import fit_run
 
@@ -56,5 +55,5 @@ def tiny_run(tmp_path_factory):
     paths = folder / "x.csv", folder / "y.csv"
     for table, names, path in ((x, INPUTS, paths[0]), (y, OUTPUTS, paths[1])):
         pd.DataFrame(table, columns=names).to_csv(path, index=False)
-    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
+    settings = RunSettings(trials=8, epochs=2, keep=2, bootstraps=3, effects="corrected")
     return fit_run(*paths, folder / "run", settings, device="cpu", quiet=True)

@@ -237,7 +237,7 @@ def test_null_keeps_what_covariates_do():
     decoyed, _ = add_decoys(data, np.random.default_rng(4))
     level = data.covariates.numbers[:, 0] == 1
     assert (decoyed.x[level, 4:].mean(axis=0) == data.x[level].mean(axis=0)).all()
-    found = fit_round(data, RunSettings(trials=2, epochs=2), CPU, 0, fit=fit_data)
+    found = fit_round(data, RunSettings(trials=2, epochs=2, bootstraps=3), CPU, 0, fit=fit_data)
     assert found.inputs == 4
 
 
@@ -260,8 +260,8 @@ def test_other_strategies_refuse_covariates(strategy):
 def test_estimators_take_covariates():
     X, Y, Z = frames()
     shuffled = Z.sample(frac=1, random_state=0)
-    model = RINN(trials=4, epochs=10, device="cpu").fit(X, Y, covariates=shuffled)
-    bare = RINN(trials=4, epochs=10, device="cpu").fit(X, Y)
+    model = RINN(trials=4, epochs=10, bootstraps=3, device="cpu").fit(X, Y, covariates=shuffled)
+    bare = RINN(trials=4, epochs=10, bootstraps=3, device="cpu").fit(X, Y)
     assert [coding.name for coding in model.covariates_] == ["tissue", "age"]
     assert model.score(X, Y, covariates=Z) > bare.score(X, Y) + 0.1
     # Where the inputs are the same, predictions differ by what the tissues do.

@@ -24,7 +24,7 @@ from rinn.nets.devices import find_devices
 from rinn.nets.predict import predict_samples
 from rinn.refit.model import run_model
 
-TINY = {"trials": 2, "epochs": 5, "device": "cpu"}
+TINY = {"trials": 2, "epochs": 5, "bootstraps": 3, "device": "cpu"}
 INPUTS, OUTPUTS = list("abcde"), list("pqrs")
 ROWS = 80
 
@@ -42,7 +42,7 @@ def one_device():
 
 @parametrize_with_checks(
     # 200 epochs are enough for the score of 0.5 that one of the checks asks for.
-    [RINN(trials=2, epochs=200, min_samples=10, device="cpu")],
+    [RINN(trials=2, epochs=200, bootstraps=2, min_samples=10, device="cpu")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
     xfail_strict=True,
 )
@@ -69,7 +69,9 @@ def tables():
 @pytest.fixture(scope="module")
 def trained(tables):
     """A fit that is long enough to find latents."""
-    return RINN(trials=8, epochs=400, keep=5, effects="corrected", device="cpu").fit(*tables)
+    return RINN(trials=8, epochs=400, keep=5, bootstraps=5, effects="corrected", device="cpu").fit(
+        *tables
+    )
 
 
 def test_parameters_are_stored_as_given_and_cloned():
@@ -127,7 +129,7 @@ def test_prediction_follows_the_units_of_the_outputs(tables):
 
 def test_prediction_of_binary_outputs_is_a_probability():
     x, y = make_tables("binary")
-    model = RINN(trials=2, epochs=400, device="cpu").fit(x, y)
+    model = RINN(trials=2, epochs=400, bootstraps=3, device="cpu").fit(x, y)
     found = model.predict(x)
     assert found.shape == y.shape
     assert ((found > 0) & (found < 1)).all()

@@ -36,8 +36,8 @@ def same_nets(one, other):
 def test_what_stands_in_a_gap_does_not_matter():
     problem = make_problem(mixed_data())
     noisy = replace(problem, y=np.where(problem.observed, problem.y, np.float32(9)))
-    nets = run_search(problem, make_trials(settings=4), CPU)
-    others = run_search(noisy, make_trials(settings=4), CPU)
+    nets = run_search(problem, make_trials(settings=2), CPU)
+    others = run_search(noisy, make_trials(settings=2), CPU)
     same_nets(nets, others)
     assert score_test(nets, problem).error == score_test(others, noisy).error
     np.testing.assert_array_equal(find_test_losses(nets, problem), find_test_losses(others, noisy))
@@ -165,7 +165,7 @@ def test_refit_finds_one_cause_of_four_kinds():
 def test_estimator_predicts_in_the_users_units():
     data = mixed_data(600)
     y = pd.DataFrame(data.y, columns=data.outputs)
-    model = RINN(trials=4, epochs=150, device="cpu")
+    model = RINN(trials=4, epochs=150, bootstraps=3, device="cpu")
     model.fit(data.x, y, kinds={"y2": "count", "y3": "count"})
     found = model.predict(data.x)
     assert ((found[:, 1] > 0) & (found[:, 1] < 1)).all()
@@ -187,7 +187,9 @@ def test_missing_values_of_pandas_and_outputs_with_few_values():
     y["few"] = [1.0, 2.0, 6.0] + [np.nan] * 197
     y["none"] = np.nan
     theirs = y.astype({"y1": "boolean", "y2": "Int64", "y3": "Int64"})
-    model = RINN(trials=2, epochs=5, device="cpu").fit(data.x, theirs, kinds={"y2": "count"})
+    model = RINN(trials=2, epochs=5, bootstraps=3, device="cpu").fit(
+        data.x, theirs, kinds={"y2": "count"}
+    )
     assert [(one.name, one.reason) for one in model.dropped_] == [
         ("few", "only 3 values"),
         ("none", "only 0 values"),

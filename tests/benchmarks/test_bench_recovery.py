@@ -114,7 +114,11 @@ def test_random_graphs_keep_their_ranges():
     assert nx.utils.graphs_equal(again.truth, drawn[7][0].truth)
 
 
-@pytest.mark.parametrize("suite", bench.WORLDS)
+QUICK = ("logic20", "curved20", "twins20", "mixed10")
+SUITES = [pytest.param(s, marks=[pytest.mark.slow] * (s not in QUICK)) for s in bench.WORLDS]
+
+
+@pytest.mark.parametrize("suite", SUITES)
 def test_worlds_keep_their_ranges(suite):
     world, found = bench.WORLDS[suite], []
     for number in (500, 501):

@@ -678,7 +678,7 @@ def test_a_null_gives_edges_their_q(tmp_path):
     assert call("simulate", "matrix", "--samples", 300, "--out", tmp_path / "data") == 0
     x, y = tmp_path / "data" / "x.csv", tmp_path / "data" / "y.csv"
     out = tmp_path / "run"
-    words = ("--null", 1, "--device", "cpu", "--quiet")
+    words = ("--null", 1, "--bootstraps", 5, "--device", "cpu", "--quiet")
     assert call("fit", x, y, "--out", out, *words) == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["null"]["sentence"].startswith("With the rows of Y permuted (1 round), ")

@@ -66,7 +66,7 @@ def test_few_networks_are_named_where_effects_are_theirs(tmp_path, effects):
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.integers(0, 2, (80, 2))).to_csv(tmp_path / "x.csv", index=False)
     pd.DataFrame(rng.normal(size=(80, 3))).to_csv(tmp_path / "y.csv", index=False)
-    settings = RunSettings(trials=4, epochs=2, effects=effects)
+    settings = RunSettings(trials=4, epochs=2, bootstraps=3, effects=effects)
     paths = tmp_path / "x.csv", tmp_path / "y.csv", tmp_path / "r"
     fit_run(*paths, settings, device="cpu", quiet=True)
     words = "Few networks: 4 networks cannot support a graph, so no edge is reported"
@@ -214,7 +214,7 @@ def test_a_copy_whose_name_an_output_has_too():
     x = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "c"]).assign(b=lambda t: -2 * t["a"])
     y = pd.DataFrame(rng.normal(size=(80, 2)), columns=["b", "d"])
     assert [entry.name for entry in as_data(x, y).dropped] == ["b"]
-    model = RINN(trials=2, epochs=1, device="cpu").fit(x, y)
+    model = RINN(trials=2, epochs=1, bootstraps=3, device="cpu").fit(x, y)
     assert model.predict(x).shape == (80, 2)
     heads = [sentence.split(":")[0] for sentence in model.warnings_]
     assert heads == ["Small data"]  # effects are a regression's: networks need not be many
@@ -223,7 +223,9 @@ def test_a_copy_whose_name_an_output_has_too():
 def test_predictions_keep_the_coding_of_outputs():
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 2, (80, 2)), rng.integers(0, 2, (80, 2))
-    plain, coded = (RINN(trials=2, epochs=1, device="cpu").fit(x, z) for z in (y, 2 * y - 1))
+    plain, coded = (
+        RINN(trials=2, epochs=1, bootstraps=3, device="cpu").fit(x, z) for z in (y, 2 * y - 1)
+    )
     np.testing.assert_allclose(coded.predict(x), 2 * plain.predict(x) - 1)
 
 

@@ -5,7 +5,7 @@ import pytest
 from networks import make_trials, small_data, small_problem
 from rinn.config import EvolutionSettings, NetSettings, Trial
 from rinn.data.problem import make_problem
-from rinn.nets import groups
+from rinn.nets import trainer
 from rinn.nets.groups import plan_groups
 from rinn.nets.redundant import ACTIVATIONS, run_net
 from rinn.nets.trainer import Trainer
@@ -36,7 +36,7 @@ def assert_same(ours, theirs, **tolerance):
 @pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_batched_equals_one_at_a_time(binary):
     """A network of any settings, alone and in the company of all others: within rounding."""
-    problem, trials = small_problem(binary=binary), make_trials(settings=4)
+    problem, trials = small_problem(binary=binary), make_trials(settings=3)
     together = train(problem, trials, "gpu")
     alone = [net for trial in trials for net in train(problem, [trial], "gpu")]
     assert_same(together, alone, rtol=1e-4, atol=1e-5)
@@ -45,14 +45,14 @@ def test_batched_equals_one_at_a_time(binary):
 @pytest.mark.parametrize("kind", ["redundant", pytest.param("plain", marks=pytest.mark.slow)])
 def test_padding_and_shared_micro_batches_change_nothing(kind):
     """The GPU's one padded group and the CPU's groups of one shape train the same networks."""
-    problem, trials = small_problem(), make_trials(settings=4, kind=kind)
+    problem, trials = small_problem(), make_trials(settings=3, kind=kind)
     assert_same(train(problem, trials, "gpu"), train(problem, trials, "cpu"), rtol=1e-4, atol=1e-5)
 
 
 def test_company_on_a_cpu_changes_not_a_bit():
     problem = small_problem(samples=400)
     shape = {"width": 12, "layers": 8, "batch_size": 128, "activation": "relu", "optimiser": "adam"}
-    trials = make_trials(settings=5, **shape)
+    trials = make_trials(settings=3, **shape)
     alone = [net for trial in trials for net in train(problem, [trial])]
     for one, other in zip(train(problem, trials), alone, strict=True):
         for a, b in zip(one.weights, other.weights, strict=True):
@@ -157,7 +157,7 @@ def test_losses_are_those_of_the_validation_samples():
 def test_validation_in_portions_equals_validation_at_once(monkeypatch):
     problem, trials = small_problem(), make_trials(settings=1)
     whole = train(problem, trials)
-    monkeypatch.setattr(groups, "PORTION", 7)
+    monkeypatch.setattr(trainer, "PORTION", 7)
     assert_same(whole, train(problem, trials), rtol=1e-4, atol=1e-6)
 
 
@@ -165,7 +165,7 @@ def test_validation_in_portions_equals_validation_at_once(monkeypatch):
 def test_length_of_a_segment_changes_nothing(monkeypatch, most):
     problem, trials = small_problem(), make_trials(settings=1, epochs=23)
     whole = train(problem, trials)
-    monkeypatch.setattr(groups, "SEGMENT_PRODUCTS", {"cpu": most})
+    monkeypatch.setattr(trainer, "SEGMENT_PRODUCTS", {"cpu": most})
     assert_same(whole, train(problem, trials), rtol=1e-6, atol=1e-7)
 
 

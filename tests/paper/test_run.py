@@ -10,7 +10,7 @@ def run_small(strategy, folder, trials=4):
     return run_cell(Job("or", strategy, 0), setup, folder, "cpu", Console(quiet=True), True)
 
 
-SLOW = ("esc", "dbn")
+SLOW = ("esc", "dbn", "dnn")
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in STRATEGIES]
 
 

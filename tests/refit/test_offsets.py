@@ -45,7 +45,18 @@ def write_tables(folder, binary):
 
 def fit(folder):
     words = ["fit", folder / "x.csv", folder / "y.csv", "--covariates", folder / "z.csv"]
-    words += ["--out", folder / "run", "--trials", 8, "--epochs", 150, "--effects", "corrected"]
+    words += [
+        "--out",
+        folder / "run",
+        "--trials",
+        8,
+        "--epochs",
+        150,
+        "--bootstraps",
+        3,
+        "--effects",
+        "corrected",
+    ]
     words += ["--device", "cpu", "--quiet"]
     assert run([str(word) for word in words]) == 0
 
@@ -61,7 +72,7 @@ def fitted(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def in_memory(fitted):
     data = load_data(fitted / "x.csv", fitted / "y.csv", fitted / "z.csv")
-    settings = RunSettings(trials=8, epochs=150, effects="corrected")
+    settings = RunSettings(trials=8, epochs=150, bootstraps=3, effects="corrected")
     return fit_data(data, settings, jax.devices("cpu")[:1])
 
 

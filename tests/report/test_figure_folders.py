@@ -27,7 +27,19 @@ def finished(tmp_path_factory):
     small = "--inputs", 6, "--outputs", 9, "--latents", 3, "--levels", 2, "--samples", 300
     data = folder / "data"
     assert call("simulate", "random", *small, "--mechanism", "gaussian", "--out", data) == 0
-    words = "--trials", 8, "--epochs", 15, "--effects", "corrected", "--device", "cpu", "--quiet"
+    words = (
+        "--trials",
+        8,
+        "--epochs",
+        15,
+        "--bootstraps",
+        3,
+        "--effects",
+        "corrected",
+        "--device",
+        "cpu",
+        "--quiet",
+    )
     places = "--truth", data / "truth.json", "--out", folder / "run"
     assert call("fit", data / "x.csv", data / "y.csv", *places, *words) == 0
     curves = "trial,epoch,train_loss,validation_loss\n0,1,2.0,3.0\n0,2,1.0,2.0\n"

@@ -102,7 +102,7 @@ def made(tmp_path_factory):
     y = x @ rng.normal(size=(4, 5)) + 0.1 * rng.normal(size=(80, 5))
     pd.DataFrame(x, columns=list("abcd")).to_csv(folder / "x.csv", index=False)
     pd.DataFrame(y, columns=list("vwxyz")).to_csv(folder / "y.csv", index=False)
-    settings = RunSettings(trials=8, epochs=2, keep=2, effects="corrected")
+    settings = RunSettings(trials=8, epochs=2, keep=2, bootstraps=3, effects="corrected")
     fit_run(folder / "x.csv", folder / "y.csv", folder / "run", settings, device="cpu", quiet=True)
     return folder / "run"
 
@@ -162,7 +162,11 @@ def test_every_section_is_there_without_truth(run):
 
 def fit_as(strategy, made, folder):
     x, y = made.parent / "x.csv", made.parent / "y.csv"
-    small = {} if strategy in ("dm", "regression") else {"trials": 4, "epochs": 2, "keep": 2}
+    small = (
+        {}
+        if strategy in ("dm", "regression")
+        else {"trials": 4, "epochs": 2, "keep": 2, "bootstraps": 3}
+    )
     settings = RunSettings(strategy=strategy, **small)
     fit_run(x, y, folder / "run", settings, device="cpu", quiet=True)
     return read(folder / "run" / "report.html")

@@ -190,7 +190,7 @@ def small(tmp_path_factory):
 
 
 def fit_small(data, out):
-    settings = RunSettings(trials=6, epochs=45, effects="corrected")
+    settings = RunSettings(trials=6, epochs=45, bootstraps=5, effects="corrected")
     truth = data / "truth.json"
     return fit_run(
         data / "x.csv",

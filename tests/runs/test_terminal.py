@@ -9,6 +9,7 @@ from rich.table import Table
 from rinn.cli import run
 from rinn.cli.options import print_line
 from rinn.cli.show import list_dropped, show_graph
+from rinn.data.records import Dropped
 from rinn.runs.terminal import Terminal, make_visible
 
 UNSEEN = "a\x1b[31m\x9b\u202e\u2066\x07\rb\udcff"
@@ -47,7 +48,7 @@ def test_names_of_a_graph_are_made_visible():
     nx.add_path(graph, list(graph))
     console = Terminal(file=io.StringIO(), width=300)
     show_graph(graph, console)
-    for words in list_dropped([{"table": "X", "name": UNSEEN, "reason": "constant"}]):
+    for words in list_dropped([Dropped("X", UNSEEN, "constant")]):
         console.print(words, markup=False, highlight=False)
     shown = console.file.getvalue()
     assert f"x{SEEN}" in shown

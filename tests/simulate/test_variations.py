@@ -215,5 +215,8 @@ def test_numbers_that_cannot_be_met(parameters, message):
 
 
 def test_no_room_for_twins():
-    with pytest.raises(InputError, match=r"twins must be at most .* but the graph has \d and 4"):
+    with pytest.raises(
+        InputError,
+        match=r"twins must be at most .* which is 1, got 4; raise inputs, or lower twins",
+    ):
         add_twins(np.random.default_rng(0), draw_graph(levels=3), 4)

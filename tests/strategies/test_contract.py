@@ -45,7 +45,7 @@ def small_simulation():
 
 
 @functools.cache
-def fit_small(strategy, binary=False):
+def fit_small(strategy, binary):
     """A small fit, made once."""
     return fit_data(small_data(binary=binary), tiny(strategy), find_devices("cpu"))
 
@@ -110,7 +110,7 @@ def test_the_paper_s_rates_follow_the_number_of_outputs(strategy):
         assert other.net.l1 == pytest.approx(one.net.l1 / 4)
 
 
-@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("binary", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):
     data, fit = small_data(binary=binary), fit_small(strategy, binary)
@@ -124,7 +124,7 @@ def test_a_graph_comes_out_of_the_data_s_columns(strategy, binary):
 
 @pytest.mark.parametrize("strategy", NETWORKS)
 def test_networks_are_measured_alike(strategy):
-    fit = fit_small(strategy)
+    fit = fit_small(strategy, True)
     for net in fit.nets:
         assert net.l1_norm == pytest.approx(sum(np.abs(part).sum() for part in net.weights[:3]))
         assert net.validation_loss > 0

@@ -130,7 +130,7 @@ def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
         assert -found == pytest.approx(float(((predicted - y) ** 2).sum(axis=0).mean()), rel=1e-5)
 
 
-@pytest.mark.parametrize("loss", ["mse", "bce"])
+@pytest.mark.parametrize("loss", ["mse", pytest.param("bce", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("layers", "width", "inputs", "outputs", "samples"),
     [
@@ -245,6 +245,7 @@ def test_segments_may_be_cut_anywhere():
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_a_population_alone_is_what_it_is_among_others():
     together = evolve(hyper_of(0, 1, 2), 15)
     for s in (0, 2):
@@ -340,7 +341,7 @@ def test_a_huge_price_leaves_no_weight():
     assert (fitness > -10).all()
 
 
-@pytest.mark.parametrize("loss", ["mse", "bce"])
+@pytest.mark.parametrize("loss", ["mse", pytest.param("bce", marks=pytest.mark.slow)])
 def test_a_small_problem_is_solved(loss):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (INPUTS, 200))

@@ -43,9 +43,9 @@ def same(one, other):
 
 
 def test_a_population_evolves_alike_whoever_is_beside_it():
-    problem, trials = small_problem(), make_populations(3)
+    problem, trials = small_problem(), make_populations(2)
     together = {net.trial.number: net for net in evolve(problem, trials)}
-    assert sorted(together) == list(range(3))
+    assert sorted(together) == list(range(2))
     for trial in trials:
         (alone,) = evolve(problem, [trial])
         assert same(alone, together[trial.number])

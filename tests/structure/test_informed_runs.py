@@ -29,7 +29,7 @@ def call(*words):
 
 
 def fit_words(data, out, *more):
-    words = ("--trials", 8, "--epochs", 3, "--device", "cpu", "--quiet")
+    words = ("--trials", 8, "--epochs", 3, "--bootstraps", 10, "--device", "cpu", "--quiet")
     return ("fit", data / "x.csv", data / "y.csv", "--out", out, *words, *more)
 
 
@@ -122,7 +122,6 @@ def test_another_prior_is_another_run(data, prior, fitted, plain, tmp_path, caps
     [
         ("must,x0,y00,\n", (), "names 'y00', which no table has; did you mean 'y0'?"),
         ("must,x0,y0,\nmustnot,x0,y0,\n", (), "line 2 says must and line 3 mustnot"),
-        ("must,x0,y0,\n", ("--strategy", "dm"), "rinn, dnn or esc for prior knowledge"),
         ("must,x0,y0,\n", ("--strategy", "dbn"), "rinn, dnn or esc for prior knowledge"),
         ("must,x0,y0,\n", ("--network-steps", 2), "--network-steps must come with --network"),
     ],
@@ -133,6 +132,13 @@ def test_wrong_words_write_nothing(data, tmp_path, capsys, text, more, words):
     assert call(*fit_words(data, out, "--prior", path, *more)) == 2
     assert words in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_strategy_without_networks_takes_no_prior(data, prior, tmp_path, capsys):
+    words = (data / "x.csv", data / "y.csv", "--out", tmp_path / "run", "--prior", prior)
+    assert call("fit", *words, "--strategy", "dm") == 2
+    assert "rinn, dnn or esc for prior knowledge" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_names_in_the_report_are_escaped(data, tmp_path):
@@ -150,12 +156,14 @@ def test_names_in_the_report_are_escaped(data, tmp_path):
 def test_estimators(data, prior):
     x, y = (pd.read_csv(data / f"{name}.csv") for name in ("x", "y"))
     x, y = (table[[c for c in table if c[0] in "xy" and c[1:].isdigit()]] for table in (x, y))
-    model = RINN(trials=8, epochs=3, device="cpu", prior=str(prior)).fit(x, y)
+    model = RINN(trials=8, epochs=3, bootstraps=3, device="cpu", prior=str(prior)).fit(x, y)
     assert "y0" in nx.descendants(model.graph_, "x0")
     assert model.influence_.edges == model.graph_.number_of_edges()
-    again = clone(RINN(trials=8, epochs=3, device="cpu", prior=load_prior(prior))).fit(x, y)
+    again = clone(
+        RINN(trials=8, epochs=3, bootstraps=3, device="cpu", prior=load_prior(prior))
+    ).fit(x, y)
     assert nx.utils.graphs_equal(model.graph_, again.graph_)
-    assert RINN(trials=8, epochs=3, device="cpu").fit(x, y).influence_ is None
+    assert RINN(trials=8, epochs=3, bootstraps=3, device="cpu").fit(x, y).influence_ is None
     with pytest.raises(InputError, match="names 'nobody', which no table has"):
         RINN(prior=PriorKnowledge((Statement("must", "nobody", "y0"),))).fit(x, y)
     with pytest.raises(InputError, match="rinn, dnn or esc"):
@@ -188,7 +196,7 @@ def test_the_null_knows_what_the_search_knows():
     y = rng.normal(size=(120, 4))
     data = Data(x, y, ("a", "b", "c"), ("v", "w", "x", "y"))
     said = [Statement("must", one, other) for one in "ab" for other in "vwx"]
-    settings = RunSettings(trials=8, epochs=2)
+    settings = RunSettings(trials=8, epochs=2, bootstraps=3)
 
     def fit(*arguments, **more):
         prior = PriorKnowledge(tuple(said))
