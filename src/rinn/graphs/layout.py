@@ -1,8 +1,8 @@
 """The layered layout of a graph: inputs left, latents by causal level, outputs right.
 
 The order within columns is by the barycentre method of Sugiyama (1981). An edge that skips columns
-passes each of them at a bend, clear of its nodes; edges from inputs to one latent share their
-bends, as do edges from one latent to outputs.
+passes each of them at a bend, clear of its nodes. In large graphs edges from inputs to one latent
+share their bends, as do edges from one latent to outputs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rinn.graphs.basics import by_role, latents_in_order
 
 COLUMN, ROW = 220.0, 50.0  # pixels between columns and rows in exported files
 LATENT, BEND = 1.25, 0.34  # rows that a latent and a bend take
+MAX_OWN_BENDS = 60  # of a graph; with more of them, edges with a common end share theirs
 MAX_WIDE_BENDS = 12  # of a column; with more of them, bends take less
 NARROW = 0.44
 ORDER_SWEEPS, HEIGHT_SWEEPS = 24, 12
@@ -119,11 +120,12 @@ def _add_bends(
     routed: nx.DiGraph = nx.DiGraph()
     routed.add_nodes_from(graph)
     chains: dict[Edge, tuple[Item, ...]] = {}
+    own = sum(max(column[v] - column[u] - 1, 0) for u, v in graph.edges) <= MAX_OWN_BENDS
     for source, target in graph.edges:
         ends: tuple[str | None, str | None] = source, target
-        if role[source] == "input":
+        if not own and role[source] == "input":
             ends = None, target
-        elif role[target] == "output":
+        elif not own and role[target] == "output":
             ends = source, None
         bends = [(*ends, number) for number in range(column[source] + 1, column[target])]
         chains[source, target] = (source, *bends, target)
