@@ -3,7 +3,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -272,6 +272,7 @@ KINDS = st.sampled_from(["normal", "binary", "rare", "constant", "copy"])
     st.booleans(),
     st.booleans(),
 )
+@example(0, 2, 1, 31, "copy", "normal", True, False)  # an exact fit
 def test_any_table_gives_a_graph(seed, inputs, outputs, samples, one, other, direct, only):
     rng = np.random.default_rng(seed)
 

@@ -177,7 +177,7 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
     """Test whether a graph explains the effects: chi-square, degrees of freedom, p-value."""
     moments = effects.moments.take(graph.inputs)
     misfit = Misfit(moments, effects_only=True)
-    value = misfit.fit(graph, c.SUPPORT_STEPS)[1]
+    value = max(misfit.fit(graph, c.SUPPORT_STEPS)[1], 0.0)  # an exact fit may round below 0
     free = moments.effects.size - int(graph.edges.sum()) + graph.latents
     # Hotelling: the residual covariance is estimated as well.
     freedom = max(moments.samples - graph.inputs - 1, 1.0)
