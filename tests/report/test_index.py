@@ -27,7 +27,7 @@ def test_a_finished_run(tmp_path):
 
 
 def test_a_run_without_truth_test_or_command(tmp_path):
-    folder = write_run(tmp_path / "dm", scores={}, test=None, command=[])
+    folder = write_run(tmp_path / "dm", scores=None, test=None, command=[])
     card = card_of(folder)
     assert (card.latents_f1, card.edges_f1, card.test) == (None, None, "")
     assert card.dataset == "x.csv"

@@ -12,7 +12,7 @@ from html import unescape
 import pytest
 
 from rinn.report.index import read_card, render_index
-from run_folders import write_run
+from run_folders import make_scores, write_run
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Does what a reader does, and writes down what is then shown.
@@ -74,14 +74,18 @@ def test_sorting_and_filtering(tmp_path):
         ("run 9", "01", "dm", 0.25),
         (hostile, "02", "rinn", 1.0),
     ):
-        scores = {"graph": {"latents": {"f1": f1}, "edges": {"f1": 1 - f1}}}
+        scores = make_scores()
+        scores["graph"] |= {
+            part: {"precision": value, "recall": value, "f1": value}
+            for part, value in (("latents", f1), ("edges", 1 - f1))
+        }
         write_run(
             root / name,
             created=f"2026-03-{day}T10:00:00",
             settings={"strategy": strategy},
             scores=scores,
         )
-    write_run(root / "unfinished", status="running", created="2026-02-01T10:00:00", scores={})
+    write_run(root / "unfinished", status="running", created="2026-02-01T10:00:00", scores=None)
     cards = [read_card(root, (path.name,)) for path in sorted(root.iterdir())]
     found = drive(
         tmp_path,

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 
@@ -19,6 +18,7 @@ from rinn.report.folders import MANIFEST, REPORT, Parts, open_file, write_addres
 from rinn.report.html.document import read_resource, render_document
 from rinn.report.html.markup import Markup, element, key, paragraph
 from rinn.report.info import edges_info
+from rinn.runs.manifest import Manifest
 from rinn.runs.sentences import LOSS_LABELS
 
 MAX_BYTES = 64_000_000
@@ -71,11 +71,11 @@ def read_card(root: Path, parts: Parts) -> Card:
     if manifest is None:
         return replace(card, problem=f"Damaged: {MANIFEST} is missing or cannot be read.")
     try:
-        values = json.loads(manifest)
-        card = _describe_manifest(card, values)
-    except DAMAGE:
+        run = Manifest.from_json(json.loads(manifest))
+    except (ValueError, RecursionError):
         return replace(card, problem=f"Damaged: {MANIFEST} is not that of a run.")
-    if values.get("status") != "complete":
+    card = _describe_manifest(card, run)
+    if not run.is_complete:
         return replace(card, problem=_describe_progress(root, parts))
     try:
         if not _is_file(root, (*parts, "graph.json")):
@@ -90,27 +90,26 @@ def read_card(root: Path, parts: Parts) -> Card:
     return replace(card, has_report=True)
 
 
-def _describe_manifest(card: Card, manifest: dict[str, Any]) -> Card:
-    tables, settings, test = manifest["tables"], manifest["settings"], manifest.get("test")
-    inputs, outputs = len(tables["inputs"]), len(tables["outputs"])
-    scores = (manifest.get("scores") or {}).get("graph")
-    x = str(tables["x"])
+def _describe_manifest(card: Card, run: Manifest) -> Card:
+    tables, test = run.tables, run.test
     # The command may name the table with its folders.
-    named = (str(word) for word in manifest.get("command") or [] if Path(str(word)).name == x)
+    named = (word for word in run.command if Path(word).name == tables.x)
     error = ""
     if test:
-        loss = LOSS_LABELS.get(test["loss"], "error").removeprefix("mean ")
-        error = f"{loss} {float(test['error']['mean']):.4g}"
+        loss = LOSS_LABELS.get(test.loss, "error").removeprefix("mean ")
+        error = f"{loss} {test.error.mean:.4g}"
+    scores = run.scores["graph"] if run.scores else None
+    sizes = f"{len(tables.inputs)} inputs, {len(tables.outputs)} outputs"
     return replace(
         card,
-        dataset=next(named, x),
-        size=f"{int(tables['samples'])} samples, {inputs} inputs, {outputs} outputs",
-        strategy=str(settings.get("strategy", "rinn")),
-        created=str(manifest["created"])[:16],
-        seconds=float(manifest["seconds"]) if "seconds" in manifest else None,
-        networks=int(manifest["networks"]["trained"]) if "networks" in manifest else None,
-        latents_f1=float(scores["latents"]["f1"]) if scores else None,
-        edges_f1=float(scores["edges"]["f1"]) if scores else None,
+        dataset=next(named, tables.x),
+        size=f"{tables.samples} samples, {sizes}",
+        strategy=run.settings.strategy,
+        created=run.created[:16],
+        seconds=run.seconds,
+        networks=run.networks.trained if run.networks else None,
+        latents_f1=scores["latents"]["f1"] if scores else None,
+        edges_f1=scores["edges"]["f1"] if scores else None,
         test=error,
     )
 
