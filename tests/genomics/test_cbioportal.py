@@ -225,8 +225,8 @@ def test_malformed_copy_number(study, text, sentence):
     ("text", "sentence"),
     [
         ("PATIENT_ID\nx\n", "must have a column SAMPLE_ID"),
-        ("SAMPLE_ID\tA\nx\t1\nx\t2\n", "must have each sample once, but line 3 repeats 'x'"),
-        ("SAMPLE_ID\tA\nx\t1\t2\n", "must have 2 fields, but line 2 has 3"),
+        ("SAMPLE_ID\tA\nx\t1\nx\t2\n", "must have each sample once, but repeats 'x'"),
+        ("SAMPLE_ID\tA\nx\t1\t2\n", "must have 2 fields in each line, but line 2 has 3"),
         ("SAMPLE_ID\tA\tA\nx\t1\t2\n", "must have each column once, but repeats 'A'"),
     ],
 )

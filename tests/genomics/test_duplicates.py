@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rinn.genomics.readers.matrices import RULES, find_rule, merge_rows
+from rinn.genomics.readers.options import RULES, find_rule, merge_rows
 
 NAN = np.nan
 

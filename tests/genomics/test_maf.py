@@ -7,7 +7,7 @@ from gene_files import LAML_CLASSES, MAF_HEADER, laml_like_maf, maf_text, write
 from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.genomics.readers.maf import load_maf
-from rinn.genomics.readers.mutations import CLASS_LISTS, ClassList
+from rinn.genomics.readers.options import CLASS_LISTS, ClassList
 
 ROWS = [
     ("TP53", "Missense_Mutation", "TCGA-AB-0001-03A-01D-0739-09"),

@@ -358,7 +358,7 @@ def test_tables_by_their_names(cohort, tmp_path):
         for name in ("x.csv", "y.csv"):
             ours = (tmp_path / "a" / name).read_bytes()
             assert (tmp_path / f"b{number}" / name).read_bytes() == ours
-    with pytest.raises(InputError, match="must be expression, but its columns are those of GISTIC"):
+    with pytest.raises(InputError, match="must hold expression, but its format is gistic"):
         make(cohort | {"expression": cohort["copy_number"]}, tmp_path / "c")
     text = cohort["copy_number"].read_text().replace("\t2", "\t0.7")
     cohort["copy_number"].write_text(text)

@@ -297,9 +297,9 @@ def test_clinical_tables_of_any_make(tmp_path):
         ("", "must hold a table, but is empty"),
         ("tissue\tage\nlung\t3\n", "called sample, barcode or patient, but line 1 has 'tissue'"),
         ("sample\ttissue\n", "must have a row for each sample"),
-        ("sample\ttissue\na\tlung\na\tskin\n", "each sample once, but line 3 repeats 'a'"),
-        ("sample\ttissue\na\tlung\tmore\n", "have 2 fields, but line 2 has 3"),
-        ("sample\tage\tage\na\t1\t2\n", "unique column names, but repeats 'age'"),
+        ("sample\ttissue\na\tlung\na\tskin\n", "each sample once, but repeats 'a'"),
+        ("sample\ttissue\na\tlung\tmore\n", "have 2 fields in each line, but line 2 has 3"),
+        ("sample\tage\tage\na\t1\t2\n", "have each column once, but repeats 'age'"),
         ("sample,t\na," + "x" * 200_000 + "\n", "cannot be split"),
     ],
 )

@@ -3,7 +3,9 @@
 import contextlib
 import gzip
 import json
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import rinn.genomics.readers
+from cohort_files import write_cohort
 from gene_files import (
     GCT_2,
     GCT_3,
@@ -24,10 +26,11 @@ from gene_files import (
     write_h5ad,
     write_study,
 )
+from rinn.cli import run
 from rinn.data.log import ReadLog
 from rinn.errors import InputError
 from rinn.genomics.barcodes import parse_barcode
-from rinn.genomics.readers import READERS
+from rinn.genomics.readers import READERS, Reader, find_reader
 from rinn.genomics.readers.cbioportal import load_cbioportal
 from rinn.genomics.readers.matrices import GeneTable
 
@@ -96,20 +99,46 @@ def check(reading):
     assert str(reading)
 
 
-def test_each_reader_has_a_line():
-    assert {f"load_{name}" for name in READERS} == {
-        "load_maf",
-        "load_cbioportal",
-        "load_xena",
-        "load_gistic",
-        "load_gct",
-        "load_h5ad",
-        "load_table",
-    }
+def test_each_reader_has_a_line_and_a_file():
     for name, reader in READERS.items():
-        assert reader.load is getattr(rinn.genomics.readers, f"load_{name}")
+        assert reader.name == name
+        assert reader.load.__name__ == f"load_{name}"
         assert reader.about
     assert set(TEXTS) | {"h5ad"} == set(READERS)
+
+
+def test_the_reader_of_the_contributing_guide_works_for_prepare(tmp_path, monkeypatch, capsys):
+    guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    names = {}
+    exec(re.search(r'```python\n("""Toy: genes.*?)```', guide, re.S)[1], names)
+    line = re.search(r'`(Reader\("toy".*?\))`', guide)[1]
+    monkeypatch.setitem(READERS, "toy", eval(line, names | {"Reader": Reader}))
+    cohort = write_cohort(tmp_path)
+    text = cohort["expression"].read_text().replace("\t", ";")
+    files = [write(tmp_path / name, text) for name in ("a.toy", "b.txt")]
+    arguments = [f"--{key.replace('_', '-')}={path}" for key, path in cohort.items()]
+    tables = []
+    for number, more in enumerate(
+        ([], [f"--expression={files[0]}"], [f"--expression={files[1]}", "--expression-format=toy"])
+    ):
+        out = tmp_path / f"out{number}"
+        assert run(["prepare", *arguments, *more, "--out", str(out)]) == 0
+        tables.append((out / "y.csv").read_bytes())
+    assert tables[0] == tables[1] == tables[2]
+    capsys.readouterr()
+    assert run(["prepare", "--help"]) == 0
+    assert "genes by samples; toys" in capsys.readouterr().out
+
+
+def test_a_table_of_another_kind_is_refused(tmp_path):
+    path = write(tmp_path / "a.gct", GCT_2)
+    with pytest.raises(InputError, match=r"--copy-number .* must hold copy number, but its format"):
+        find_reader(path, "copy number", "copy-number")
+
+
+def test_unknown_option(tmp_path):
+    with pytest.raises(InputError, match="options must be known, got 'duplicate'; did you mean"):
+        READERS["xena"].load(write(tmp_path / "a.tsv", XENA), duplicate="mean")
 
 
 @pytest.mark.parametrize(("reader", "name", "text", "options"), CASES)

@@ -106,7 +106,7 @@ def test_counts_are_logged_where_that_is_asked_for(tmp_path):
         ("a.csv", "sample\na\n", {}, "must have columns and rows"),
         ("a.csv", "", {"text": "drop"}, "must hold a table, but is empty"),
         ("a.csv", "s,A\na,1,2\n", {"text": "drop"}, "2 fields in each line, but line 2 has 3"),
-        ("a.csv", "s,A\na,1\n", {"text": "keep"}, "text must be 'refuse' or 'drop', got 'keep'"),
+        ("a.csv", "s,A\na,1\n", {"text": "keep"}, "text must be one of refuse, drop, got 'keep'"),
         ("a.csv", "s,A\na,1\n", {"mutation_suffix": "_mut"}, "none is asked for or ends in '_mut'"),
         ("a.npz", "x", {"text": "drop"}, r"must end in \.csv, \.tsv, \.txt"),
         ("a.xlsx", "x", {}, "must be a file that ends in one of"),

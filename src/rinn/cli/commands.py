@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rinn.cli.fit import demo, fit, list_strategies, reproduce
-from rinn.cli.genomics import prepare, tci
+from rinn.cli.genomics import list_readers, prepare, tci
 from rinn.cli.options import with_list
 from rinn.cli.results import check, draw, export, list_figures, list_formats, report, score, view
 from rinn.cli.simulate import simulate
@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 
 app.command()(simulate)
-app.command()(prepare)
+app.command(cls=with_list("Formats", list_readers))(prepare)
 app.command(cls=with_list("Strategies", list_strategies))(fit)
 app.command()(score)
 app.command()(check)

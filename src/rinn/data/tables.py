@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from rinn.data.text import (
     Cells,
+    Lines,
     check_names,
     check_unique,
     find_separator,
@@ -26,6 +27,7 @@ from rinn.data.text import (
     parse_cell,
     read_delimited,
     read_name,
+    read_records,
     split_rows,
 )
 from rinn.errors import InputError, name_row, quote, quote_some, reject_text
@@ -105,6 +107,27 @@ def read_text_frame(content: bytes, suffix: str, source: str) -> pd.DataFrame:
         raise InputError(f"{source} must hold a table, but the file is empty; export it again")
     cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(rows[0]))
     return pd.DataFrame(cells, columns=pd.Index(rows[0], dtype=object))
+
+
+def read_frame(lines: Lines, *, comments: bool = False, pad: bool = False) -> pd.DataFrame:
+    """As `read_text_frame`, line by line; `pad` allows rows that are short or end in blanks."""
+    records = read_records(lines, comments=comments)
+    header = list(map(read_name, next(records, [])))
+    while pad and header and not header[-1]:
+        header.pop()
+    if not header:
+        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
+    rows = []
+    for record in records:
+        row = list(map(read_name, record))
+        if pad:
+            row = [*row[: len(header)], *filter(None, row[len(header) :])]
+            row += [""] * (len(header) - len(row))
+        if len(row) != len(header):
+            must = f"have {len(header)} fields in each line"
+            raise lines.reject(must, f"has {len(record)}", "correct that line")
+        rows.append(row)
+    return pd.DataFrame(rows, columns=pd.Index(header, dtype=object), dtype=object)
 
 
 def read_parquet(content: bytes, source: str) -> pd.DataFrame:

@@ -127,10 +127,15 @@ def _read_samples(lines: Lines) -> list[str]:
         return []
     separator = "\t" if "\t" in rows[0] else ","
     header = [cell.strip().strip('"') for cell in rows[0].split(separator)]
-    named = [column for column, cell in enumerate(header) if cell and is_id_header(cell)]
-    sampled = [column for column in named if "patient" not in header[column].lower()]
-    column = (sampled or named or [0])[0]
-    cells = [row.split(separator) for row in rows[bool(named) :]]
-    texts = [row[column] for row in cells if len(row) > column]
+    ids = find_ids(header)
+    cells = [row.split(separator) for row in rows[ids is not None :]]
+    texts = [row[ids or 0] for row in cells if len(row) > (ids or 0)]
     # a sample sheet names the tumour and its normal in one cell
     return [name for text in texts for name in (text.split(", ") if "\t" in rows[0] else [text])]
+
+
+def find_ids(header: Sequence[str]) -> int | None:
+    """The column of sample ids, by its name; else that of patients."""
+    named = [column for column, name in enumerate(header) if name and is_id_header(name)]
+    sampled = [column for column in named if "patient" not in header[column].lower()]
+    return next(iter(sampled or named), None)

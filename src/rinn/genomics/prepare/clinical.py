@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.log import LogEntry, ReadLog, log_names
-from rinn.data.text import MISSING, Lines, is_id_header, parse_cell, read_records
-from rinn.errors import InputError, find_repeated, quote, quote_some, suggest
-from rinn.genomics.barcodes import parse_barcode
+from rinn.data.tables import read_frame
+from rinn.data.text import MISSING, Lines, check_unique, parse_cell
+from rinn.errors import InputError, quote, quote_some, suggest
+from rinn.genomics.barcodes import find_ids, parse_barcode
 
 UNKNOWN = "unknown"
 _MISSING = MISSING | {"[not available]", "not available", "[unknown]", "unknown", "--", "'--"}
@@ -24,33 +25,25 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
     sample, barcode or similar has the ids, else the column of patients.
     """
     lines = Lines(path, "--clinical")
-    rows = read_records(lines, comments=True)
-    header = [name.strip() for name in next(rows, [])]
-    if not header:
-        raise InputError(f"{lines.source} must hold a table, but is empty; export it again")
-    while header and not header[-1]:
-        header.pop()
-    ids = _find_ids(header, lines)
-    if repeated := find_repeated(header):
-        raise InputError(
-            f"{lines.source} must have unique column names, but repeats {quote_some(repeated)}; "
-            f"rename or remove the copies"
+    frame = read_frame(lines, comments=True, pad=True).map(clean_text)
+    header = list(frame.columns)
+    ids = find_ids(header)
+    if ids is None and header[0]:  # R and pandas leave the first name empty
+        raise lines.reject(
+            "have a column of sample ids called sample, barcode or patient",
+            f"has {quote_some(header)}",
+            "rename it",
+            line=1,
         )
-    table: dict[str, list[str]] = {}
-    for row in rows:
-        cells = [clean_text(cell) for cell in row] + [""] * (len(header) - len(row))
-        if len(cells) > len(header) and any(cells[len(header) :]):
-            raise lines.reject(f"have {len(header)} fields", f"has {len(row)}", "correct that line")
-        name = parse_barcode(cells[ids]).sample
-        if name and table.setdefault(name, cells) is not cells:
-            raise lines.reject("have each sample once", f"repeats {quote(name)}", "keep one row")
-    if not table:
+    check_unique([name for name in header if name], lines.source, "column")
+    names = [parse_barcode(name).sample for name in frame.iloc[:, ids or 0]]
+    frame = frame.set_axis(pd.Index(names, name="sample")).loc[lambda table: table.index != ""]
+    if frame.empty:
         raise InputError(f"{lines.source} must have a row for each sample, but has none; add them")
-    values = [cells[: len(header)] for cells in table.values()]
-    frame = pd.DataFrame(values, index=pd.Index(table, name="sample"), columns=header)
+    check_unique(list(frame.index), lines.source, "sample")
     entry = LogEntry("read", "samples", len(frame), f"of {len(header) - 1} columns")
     log = ReadLog(str(path), "clinical table", (entry, *lines.entries))
-    return frame.drop(columns=header[ids]), log
+    return frame.drop(columns=header[ids or 0]), log
 
 
 def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
@@ -114,18 +107,3 @@ def _fill(text: pd.Series) -> tuple[pd.Series, str]:
         middle = float(floats.median())
         return floats.fillna(middle), f"the median {middle:g}"
     return text.where(text != "", UNKNOWN), f"'{UNKNOWN}'"
-
-
-def _find_ids(header: list[str], lines: Lines) -> int:
-    named = [index for index, name in enumerate(header) if name and is_id_header(name)]
-    if not named and header and not header[0]:  # R and pandas leave the first name empty
-        return 0
-    if not named:
-        raise lines.reject(
-            "have a column of sample ids called sample, barcode or patient",
-            f"has {quote_some(header) or 'nothing'}",
-            "rename it",
-            line=1,
-        )
-    sampled = [index for index in named if "patient" not in header[index].lower()]
-    return (sampled or named)[0]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rinn.config import Settings, setting
+from rinn.config import Settings, check_choice, setting
 from rinn.errors import InputError
 from rinn.genomics.tci.settings import MAX_PERMUTATIONS
 
+TABLES = {"mutations": "mutation", "copy_number": "copy number", "expression": "expression"}
 LOGS = {"auto": None, "yes": True, "no": False}
 # |z| from which a gene counts as changed: p = 0.005 on both sides of a normal, else the usual 2.
 CUTOFFS = {"normals": 2.81}
@@ -22,9 +23,10 @@ AUTO_SAMPLES_PER_INPUT = 4
 class Sources(Settings):
     """The files that X, Y and covariates are made of; None for those that are not given.
 
-    A file that is named replaces the same part of the study folder. The format "auto" goes by
-    the file's name: .csv, .parquet and .npz are tables with samples in rows, .gct and .h5ad these
-    formats, `by_genes` GISTIC, and all others Xena's, with genes in rows.
+    A file that is named replaces the same part of the study folder. The formats are those of
+    `rinn.genomics.readers.READERS`. The format "auto" goes by the first line, which tells GISTIC
+    and GCT, and by the name: .csv, .parquet and .npz are tables with samples in rows, .gct and
+    .h5ad these formats, and all others Xena's, with genes in rows.
 
     Example:
         >>> Sources(maf=Path("a.maf"), expression=Path("e.tsv")).expression_format
@@ -34,20 +36,14 @@ class Sources(Settings):
     maf: Path | None = setting(None, "Mutations: a MAF file, plain or gzip.")
     mutations: Path | None = setting(None, "Mutations: a table of samples by genes, 0 and 1.")
     mutations_format: str = setting(
-        "auto",
-        "auto (by the file's name), table (samples in rows) or xena (genes in rows).",
-        choices=("auto", "table", "xena"),
+        "auto", "auto (by its first line and name), or one of the formats below."
     )
     copy_number: Path | None = setting(None, "Copy number: levels from -2 to 2 for each gene.")
-    copy_number_format: str = setting(
-        "auto", "auto, gistic, xena or table.", choices=("auto", "gistic", "xena", "table")
-    )
+    copy_number_format: str = setting("auto", "auto, or one of the formats below.")
     expression: Path | None = setting(
         None, "Expression of the tumours; the table may contain normal samples too."
     )
-    expression_format: str = setting(
-        "auto", "auto, xena, gct, h5ad or table.", choices=("auto", "xena", "gct", "h5ad", "table")
-    )
+    expression_format: str = setting("auto", "auto, or one of the formats below.")
     normals: Path | None = setting(
         None, "Expression of normal samples, in the format of --expression."
     )
@@ -65,7 +61,13 @@ class Sources(Settings):
     )
 
     def __post_init__(self) -> None:
+        from rinn.genomics.readers import READERS  # the command line needs no reader for its help
+
         super().__post_init__()
+        for table, kind in TABLES.items():
+            fitting = [name for name, reader in READERS.items() if kind in reader.holds]
+            option = f"{table}_format"
+            check_choice(option, getattr(self, option), ("auto", *fitting))
         if self.maf is not None and self.mutations is not None:
             raise InputError(
                 "mutations must come from one file, but --maf and --mutations were both given; "

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from rinn.data.tables import read_frame
 from rinn.data.text import Lines, check_unique
 from rinn.errors import InputError, quote
 from rinn.genomics.barcodes import load_samples, parse_barcode
-from rinn.genomics.readers.matrices import split_header
 
 _WHOLE_EXOME = frozenset({"WES", "WXS", "WGS", "WHOLE_EXOME", "WHOLE_GENOME"})
 _NAMES = {
-    ("MUTATION_EXTENDED", None): "mutations",
     ("COPY_NUMBER_ALTERATION", "DISCRETE"): "copy_number",
     ("COPY_NUMBER_ALTERATION", "DISCRETE_LONG"): "copy_number",
     ("COPY_NUMBER_ALTERATION", "LOG2-VALUE"): "log2_copy_number",
@@ -35,7 +33,6 @@ class Profile:
 
     stable_id: str
     name: str
-    datatype: str
     path: Path
     panel: str | None = None
     has_meta: bool = True
@@ -50,15 +47,19 @@ def list_profiles(folder: str | os.PathLike[str]) -> tuple[Profile, ...]:
             f"spelling"
         )
     profiles = []
-    for path, meta in _read_metas(folder):
-        kind, datatype = meta.get("genetic_alteration_type", ""), meta.get("datatype", "")
+    for path, meta in _read_metas(folder).items():
+        kind = meta.get("genetic_alteration_type", "").upper()
         if "data_filename" not in meta or kind in ("", "CLINICAL", "GENE_PANEL_MATRIX"):
             continue
-        name = _NAMES.get((kind.upper(), None)) or _NAMES.get((kind.upper(), datatype.upper()))
-        data = _find_data(folder, meta["data_filename"], path)
-        stable_id = meta.get("stable_id", path.stem.removeprefix("meta_"))
-        panel = meta.get("gene_panel")
-        profiles.append(Profile(stable_id, name or "other", datatype.upper(), data, panel))
+        name = _NAMES.get((kind, meta.get("datatype", "").upper()), "other")
+        profiles.append(
+            Profile(
+                meta.get("stable_id", path.stem.removeprefix("meta_")),
+                "mutations" if kind == "MUTATION_EXTENDED" else name,
+                _find_data(folder, meta["data_filename"], path),
+                meta.get("gene_panel"),
+            )
+        )
     return tuple(profiles)
 
 
@@ -78,35 +79,31 @@ def load_panels(folder: Path) -> dict[str, frozenset[str]]:
     for path in sorted({*folder.glob("*gene_panel*.txt"), *folder.glob("gene_panels/*.txt")}):
         fields = read_fields(path)
         if "stable_id" in fields and "gene_list" in fields:
-            genes = fields["gene_list"].split("\t")
-            panels[fields["stable_id"]] = frozenset(gene.strip() for gene in genes if gene.strip())
+            genes = map(str.strip, fields["gene_list"].split("\t"))
+            panels[fields["stable_id"]] = frozenset(filter(None, genes))
     return panels
 
 
 def load_panel_use(folder: Path, profile: Profile) -> dict[str, str | None] | None:
     """Read which gene panel each sample was measured with."""
     names = _find_names(folder, "genetic_alteration_type", "GENE_PANEL_MATRIX")
-    path = _find_data(folder, (names or ["data_gene_panel_matrix.txt"])[0], folder)
+    path = _find_data(folder, [*names, "data_gene_panel_matrix.txt"][0], folder)
     if not path.is_file():
         return None
-    rows = list(_read_rows(Lines(path, "gene panel matrix")))
-    header = rows[0] if rows else []
-    if profile.stable_id not in header or header[0].upper() != "SAMPLE_ID":
+    frame = read_frame(Lines(path, "gene panel matrix"), comments=True, pad=True)
+    if profile.stable_id not in frame or frame.columns[0].upper() != "SAMPLE_ID":
         return None
-    column = header.index(profile.stable_id)
     use: dict[str, str | None] = {}
-    for row in rows[1:]:
-        cell = row[column] if len(row) > column else ""
+    for name, cell in zip(frame.iloc[:, 0], frame[profile.stable_id], strict=True):
         panel = "" if cell.upper() in _WHOLE_EXOME else cell
-        use[parse_barcode(row[0]).sample] = None if cell.upper() in ("NA", "") else panel
+        use[parse_barcode(name).sample] = None if cell.upper() in ("NA", "") else panel
     return use
 
 
 def load_clinical(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
     """Read the clinical table of the samples, joined with that of their patients."""
-    folder = Path(folder)
-    samples = _load_attributes(folder, "sample")
-    patients = _load_attributes(folder, "patient")
+    samples = _load_attributes(Path(folder), "sample")
+    patients = _load_attributes(Path(folder), "patient")
     if samples is None or patients is None or "PATIENT_ID" not in samples:
         return samples
     owners = [parse_barcode(name).patient for name in samples["PATIENT_ID"]]
@@ -122,26 +119,14 @@ def _load_attributes(folder: Path, level: str) -> pd.DataFrame | None:
     if not paths:
         return None
     lines = Lines(paths[0], "clinical table")
-    rows = _read_rows(lines)
-    header = [name.upper() for name in next(rows, [])]
+    frame = read_frame(lines, comments=True, pad=True).rename(columns=str.upper)
     key = f"{level.upper()}_ID"
-    if key not in header:
-        raise lines.reject(f"have a column {key}", "has none", "add it")
-    check_unique(header, lines.source, "column")
-    column = header.index(key)
-    table: dict[str, list[str]] = {}
-    for row in rows:
-        cells = row + [""] * (len(header) - len(row))
-        if len(cells) > len(header):
-            raise lines.reject(
-                f"have {len(header)} fields", f"has {len(cells)}", "correct that line"
-            )
-        if table.setdefault(parse_barcode(cells[column]).sample, cells) is not cells:
-            raise lines.reject(
-                f"have each {level} once", f"repeats {quote(cells[column])}", "keep one"
-            )
-    frame = pd.DataFrame.from_dict(table, orient="index", columns=header)
-    return frame.drop(columns=key).rename_axis(level)
+    if key not in frame:
+        raise lines.reject(f"have a column {key}", "has none", "add it", line=1)
+    check_unique(list(frame.columns), lines.source, "column")
+    ids = [parse_barcode(name).sample for name in frame[key]]
+    check_unique(ids, lines.source, level)
+    return frame.drop(columns=key).set_axis(pd.Index(ids, name=level), axis=0)
 
 
 def read_fields(path: Path) -> dict[str, str]:
@@ -154,22 +139,14 @@ def read_fields(path: Path) -> dict[str, str]:
     return fields
 
 
+def _read_metas(folder: Path) -> dict[Path, dict[str, str]]:
+    return {path: read_fields(path) for path in sorted(folder.glob("meta_*.txt"))}
+
+
 def _find_names(folder: Path, key: str, value: str) -> list[str]:
     """The data files of the meta files with this value."""
-    metas = (meta for _, meta in _read_metas(folder))
+    metas = _read_metas(folder).values()
     return [m["data_filename"] for m in metas if m.get(key) == value and "data_filename" in m]
-
-
-def _read_metas(folder: Path) -> Iterator[tuple[Path, Mapping[str, str]]]:
-    for path in sorted(folder.glob("meta_*.txt")):
-        yield path, read_fields(path)
-
-
-def _read_rows(lines: Lines) -> Iterator[list[str]]:
-    """Yield the cells of each line that is not blank or a comment."""
-    for line in lines:
-        if line.strip() and not line.startswith("#"):
-            yield split_header(line)
 
 
 def _find_data(folder: Path, name: str, meta: Path) -> Path:

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from typing import Literal
+from typing import Unpack
 
 import pandas as pd
 
 from rinn.data.log import ReadLog
 from rinn.data.text import Lines
 from rinn.errors import InputError, quote, suggest
-from rinn.genomics.readers.matrices import (
-    GeneTable,
-    Kind,
-    Options,
-    make_gene_table,
-    read_matrix,
-    split_header,
-)
-from rinn.genomics.symbols import SymbolRules
-
-GCT_VERSIONS = ("#1.2", "#1.3")
+from rinn.genomics.readers.matrices import GeneTable, make_gene_table, read_matrix, split_header
+from rinn.genomics.readers.options import Options, fill_options
 
 
 def load_gct(
-    path: str | os.PathLike[str],
-    *,
-    genes: str | None = None,
-    kind: Kind = "expression",
-    log: bool | None = None,
-    duplicates: str | None = None,
-    symbols: SymbolRules | None = None,
-    aliquots: Literal["first", "merge"] = "first",
-    dtype: str = "float64",
+    path: str | os.PathLike[str], *, genes: str | None = None, **options: Unpack[Options]
 ) -> GeneTable:
     r"""Read a GCT file of version 1.2 or 1.3, plain or gzip.
 
@@ -42,12 +24,8 @@ def load_gct(
         path: the file.
         genes: the column with the gene symbols, such as "Description" in files whose first column
             has Ensembl ids, or "pr_gene_symbol"; by default the first.
-        kind: what the values are.
-        log: take log2(x + 1); by default where no value is below 0 and some are above 50.
-        duplicates: how the rows of one gene are merged; "mean" by default.
-        symbols: how gene symbols are cleaned.
-        aliquots: of several aliquots of one sample take the "first", or "merge" them.
-        dtype: "float64", or "float32" for half the memory.
+        **options: of `rinn.genomics.readers.options.Options`: `kind` ("expression" by default),
+            `log`, `duplicates`, `symbols`, `aliquots` and `dtype`.
 
     Returns:
         Samples by genes; `annotation` holds what version 1.3 says of the samples, as text.
@@ -62,16 +40,19 @@ def load_gct(
         >>> load_gct(path).table["TP53"].to_dict()
         {'s1': 0.5, 's2': 1.5}
     """
-    options = Options(symbols, duplicates, aliquots, log, dtype)
+    filled = fill_options(options, kind="expression")
     lines = Lines(path, "GCT")
     rows = iter(lines)
-    version = next(rows, "").strip().strip('"')
-    if version not in GCT_VERSIONS:
+    version = next(rows, "")
+    if not is_gct(version):
         raise lines.reject(
-            "begin with #1.2 or #1.3", f"is {quote(version)}", "check that it is GCT", line=1
+            "begin with #1.2 or #1.3",
+            f"is {quote(version.strip().strip(chr(34)))}",
+            "check that it is GCT",
+            line=1,
         )
-    size = _read_size(lines, next(rows, ""), version)
-    expected, samples, gene_fields, sample_fields = size
+    version = version.strip().strip('"')[1:]
+    expected, samples, gene_fields, sample_fields = _read_size(lines, next(rows, ""), version)
     header = split_header(next(rows, ""))
     lead = 1 + gene_fields
     if len(header) != lead + samples:
@@ -81,22 +62,43 @@ def load_gct(
             "export the file again",
             line=3,
         )
-    annotation = _read_annotation(lines, rows, header, lead, sample_fields)
-    column = _find_genes(lines, header[:lead], genes)
-    matrix = read_matrix(lines, rows, header, lead, lambda cells: cells[column], dtype)
+    about: dict[str, list[str]] = {}  # the lines about samples come before those of genes
+    for _ in range(sample_fields):
+        cells = next(rows, "").split("\t")
+        if len(cells) < len(header):
+            raise lines.reject(
+                f"have {sample_fields} lines about samples with {len(header)} fields each",
+                f"has {len(cells)}",
+                "export the file again",
+            )
+        about[cells[0].strip()] = [cell.strip() for cell in cells[lead : len(header)]]
+    annotation = pd.DataFrame(about, index=pd.Index(header[lead:])) if about else None
+    lower = [name.lower() for name in header[:lead]]
+    if genes is not None and genes.lower() not in lower:
+        raise InputError(
+            f"genes must name a column before the samples of {lines.source}, got {genes!r}"
+            f"{suggest(genes, header[:lead])}"
+        )
+    column = 0 if genes is None else lower.index(genes.lower())
+    matrix = read_matrix(lines, rows, header, lead, [column], filled["dtype"])
     if len(matrix.genes) != expected:
         raise InputError(
             f"{lines.source} must have {expected} genes, as line 2 says, but has "
             f"{len(matrix.genes)}; download or export it again"
         )
-    read_log = ReadLog(str(path), f"GCT {version[1:]}")
-    return make_gene_table(matrix, kind, read_log, options, annotation=annotation)
+    log = ReadLog(str(path), f"GCT {version}")
+    return make_gene_table(matrix, log, filled, annotation=annotation)
+
+
+def is_gct(line: str) -> bool:
+    """Whether a first line is that of a GCT file, whatever it is called."""
+    return line.strip().strip('"') in ("#1.2", "#1.3")
 
 
 def _read_size(lines: Lines, line: str, version: str) -> tuple[int, int, int, int]:
     """The numbers of genes, samples, and fields of each: version 1.2 has the first two only."""
     cells = [cell.strip() for cell in line.rstrip("\t ").split("\t")]
-    expected = 2 if version == "#1.2" else 4
+    expected = 2 if version == "1.2" else 4
     if len(cells) != expected or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells):
         raise lines.reject(
             f"have {expected} whole numbers with tabs between on line 2",
@@ -106,32 +108,3 @@ def _read_size(lines: Lines, line: str, version: str) -> tuple[int, int, int, in
         )
     genes, samples, gene_fields, sample_fields = map(int, [*cells, "1", "0"][:4])
     return genes, samples, gene_fields, sample_fields
-
-
-def _read_annotation(
-    lines: Lines, rows: Iterator[str], header: list[str], lead: int, fields: int
-) -> pd.DataFrame | None:
-    """Read the lines about samples before those of genes."""
-    columns: dict[str, list[str]] = {}
-    for _ in range(fields):
-        cells = next(rows, "").split("\t")
-        if len(cells) < len(header):
-            raise lines.reject(
-                f"have {fields} lines about samples with {len(header)} fields each",
-                f"has {len(cells)}",
-                "export the file again",
-            )
-        columns[cells[0].strip()] = [cell.strip() for cell in cells[lead : len(header)]]
-    return pd.DataFrame(columns, index=pd.Index(header[lead:])) if columns else None
-
-
-def _find_genes(lines: Lines, header: list[str], genes: str | None) -> int:
-    if genes is None:
-        return 0
-    lower = [name.lower() for name in header]
-    if genes.lower() not in lower:
-        raise InputError(
-            f"genes must name a column before the samples of {lines.source}, got {genes!r}"
-            f"{suggest(genes, header)}"
-        )
-    return lower.index(genes.lower())

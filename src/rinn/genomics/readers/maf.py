@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
-from typing import Literal
+from typing import Unpack
 
 from rinn.data.text import Lines
 from rinn.genomics.readers.matrices import GeneTable
-from rinn.genomics.readers.mutations import ClassList, Rules, Sequenced, read_mutations
-from rinn.genomics.symbols import SymbolRules
+from rinn.genomics.readers.mutations import read_mutations
+from rinn.genomics.readers.options import Options, fill_options
 
 COLUMNS = {
     "gene": ("hugo_symbol",),
@@ -19,15 +18,7 @@ COLUMNS = {
 }
 
 
-def load_maf(
-    path: str | os.PathLike[str],
-    *,
-    sequenced: Sequenced = None,
-    classes: str | Collection[str] | ClassList = "maftools",
-    filters: Collection[str] | None = ("PASS",),
-    symbols: SymbolRules | None = None,
-    aliquots: Literal["first", "merge"] = "first",
-) -> GeneTable:
+def load_maf(path: str | os.PathLike[str], **options: Unpack[Options]) -> GeneTable:
     r"""Read a MAF, plain or gzip, in one pass.
 
     A sample without mutations is in no MAF. With `sequenced` it gets a row of zeros; without, it
@@ -35,15 +26,9 @@ def load_maf(
 
     Args:
         path: the file.
-        sequenced: the samples that were sequenced: their barcodes, or a file (see
-            `load_samples`).
-        classes: which mutations count: the name of a list ("maftools", "xena", "cbioportal",
-            "vep", "all") or the classes to keep.
-        filters: the values of the FILTER column that pass, such as ("PASS", "wga") for MC3;
-            empty cells pass too. None keeps all; a file without that column is not filtered.
-        symbols: how gene symbols are cleaned.
-        aliquots: of several aliquots of one sample take the "first" with a mutation that passes
-            the filters, or "merge" them.
+        **options: of `rinn.genomics.readers.options.Options`: `sequenced`, `classes` ("maftools"
+            by default), `filters` (("PASS",) by default), `symbols` and `aliquots`; the "first"
+            aliquot is the first with a mutation that passes the filters.
 
     Returns:
         Samples by genes, 1 where mutated, else 0; the log has a tally of all classes.
@@ -60,5 +45,4 @@ def load_maf(
         >>> load_maf(path).table["TP53"].to_dict()
         {'TCGA-AB-2869-03': 0, 'TCGA-AB-2988-03': 1}
     """
-    rules = Rules(classes, filters, sequenced, symbols, aliquots)
-    return read_mutations(Lines(path, "MAF"), "MAF", COLUMNS, rules)
+    return read_mutations(Lines(path, "MAF"), "MAF", COLUMNS, fill_options(options))

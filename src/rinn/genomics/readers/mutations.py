@@ -2,125 +2,113 @@
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from rinn.config import check_choice
 from rinn.data.log import LogEntry, ReadLog, log_count, log_names
 from rinn.data.text import Lines
-from rinn.errors import InputError, quote_some, suggest
+from rinn.errors import InputError, quote_some
 from rinn.genomics.barcodes import choose_aliquots, load_samples, log_shortened, parse_barcode
-from rinn.genomics.readers.matrices import ALIQUOTS, GeneTable, LongTable
-from rinn.genomics.symbols import SymbolRules, clean_symbols
-
-NON_SILENT = (
-    "Frame_Shift_Del",
-    "Frame_Shift_Ins",
-    "Splice_Site",
-    "Translation_Start_Site",
-    "Nonsense_Mutation",
-    "Nonstop_Mutation",
-    "In_Frame_Del",
-    "In_Frame_Ins",
-    "Missense_Mutation",
-)
-_SILENT = ("Silent", "Intron", "IGR", "3'UTR", "5'UTR", "3'Flank", "5'Flank")
-_VEP = (
-    "missense_variant",
-    "stop_gained",
-    "stop_lost",
-    "start_lost",
-    "frameshift_variant",
-    "inframe_insertion",
-    "inframe_deletion",
-    "splice_acceptor_variant",
-    "splice_donor_variant",
-    "protein_altering_variant",
-    "transcript_ablation",
-)
+from rinn.genomics.readers.matrices import GeneTable, split_header
+from rinn.genomics.readers.options import ClassList, Options, find_classes
+from rinn.genomics.symbols import clean_symbols
 
 _MAX_KEYS = 1000  # classes and filters; a file with more has something else in these columns
 _MAX_CELLS = 1 << 32
-Sequenced = str | os.PathLike[str] | Iterable[str] | None
 
 
-@dataclass(frozen=True)
-class ClassList:
-    """Which classes are kept: those listed, or all but those listed.
+class LongTable:
+    """One pass over a long table, which yields the cells of the requested columns.
 
-    >>> CLASS_LISTS["cbioportal"].keep("TERT", "5'Flank")
-    True
+    Quotes have no meaning: a field goes from tab to tab. Lines that begin with `#` before the
+    header are comments. A line that is shorter than the header is taken as if empty fields
+    followed, unless a requested column is missing or the file ends in the middle of it.
     """
 
-    name: str
-    classes: tuple[str, ...]
-    keeps: bool = True
-    exceptions: tuple[tuple[str, str], ...] = ()
+    def __init__(
+        self, lines: Lines, columns: Mapping[str, Sequence[str]], optional: Sequence[str] = ()
+    ) -> None:
+        self.lines, self.rows = lines, 0
+        self._short = self._blank = self._comments = 0
+        self._body = iter(lines)
+        self.header = self._read_header()
+        found = {key: self._find(names, key not in optional) for key, names in columns.items()}
+        self.columns = {key: column for key, column in found.items() if column is not None}
 
-    def keep(self, gene: str, effect: str) -> bool:
-        """Whether a mutation of this class in this gene is kept."""
-        listed = {name.lower() for name in self.classes}
-        parts = [part.strip() for part in re.split("[&,;]", effect.lower())]
-        if any((part in listed) == self.keeps for part in parts if part):
-            return True
-        return any(gene == name and kind.lower() in parts for name, kind in self.exceptions)
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the requested cells of each row, in the order of `columns`."""
+        wanted, width = tuple(self.columns.values()), len(self.header)
+        last = max(wanted)
+        for line in self._body:
+            if not line.strip():
+                self._blank += 1
+                continue
+            fields = line.count("\t") + 1
+            if fields > width and any(map(str.strip, line.split("\t")[width:])):
+                raise self.lines.reject(
+                    f"have at most {width} fields in each line, as its header has",
+                    f"has {fields}",
+                    "look for a tab too many in that line",
+                )
+            if fields <= last or (fields < width and self.lines.is_cut):
+                end = " and is the end of the file" if self.lines.is_cut else ""
+                raise self.lines.reject(
+                    f"have {width} fields in each line, as its header has",
+                    f"has {fields}{end}",
+                    "correct that line, or download the file again",
+                )
+            self._short += fields < width
+            self.rows += 1
+            cells = line.split("\t", last + 1)
+            yield [cells[column] for column in wanted]
 
+    @property
+    def entries(self) -> list[LogEntry]:
+        """What was read and repaired so far."""
+        short = "shorter than the header: the fields at the end are taken for empty"
+        return [
+            LogEntry("read", "rows", self.rows, "lines after the header"),
+            *log_count("dropped", "lines", self._comments, "comments above the header"),
+            *log_count("dropped", "lines", self._blank, "blank"),
+            *log_count("repaired", "rows", self._short, short),
+            *self.lines.entries,
+        ]
 
-CLASS_LISTS: dict[str, ClassList] = {
-    listing.name: listing
-    for listing in (
-        ClassList("maftools", NON_SILENT),
-        ClassList("xena", (*NON_SILENT, "RNA")),
-        ClassList("cbioportal", _SILENT, keeps=False, exceptions=(("TERT", "5'Flank"),)),
-        ClassList("vep", _VEP),
-        ClassList("all", (), keeps=False),
-    )
-}
+    def _read_header(self) -> list[str]:
+        for line in self._body:
+            if line.startswith("#"):
+                self._comments += 1
+            elif line.strip():
+                return split_header(line)
+        raise InputError(
+            f"{self.lines.source} must begin with a line of column names, but it has no such line; "
+            f"export it again"
+        )
 
-
-def find_classes(classes: str | Collection[str] | ClassList) -> ClassList:
-    """Find a list of classes by name, or make one of the given classes."""
-    if isinstance(classes, ClassList):
-        return classes
-    if isinstance(classes, str):
-        if classes not in CLASS_LISTS:
-            raise InputError(
-                f"classes must be one of {', '.join(CLASS_LISTS)} or a list of classes, got "
-                f"{classes!r}{suggest(classes, CLASS_LISTS, listed=False)}"
+    def _find(self, names: Sequence[str], is_needed: bool) -> int | None:
+        """The index of a column by the first of its names that is there."""
+        header = [name.lower().replace(" ", "_") for name in self.header]
+        for name in names:
+            if header.count(name) > 1:
+                raise self.lines.reject(
+                    "have each column once", f"has {name} twice", "remove one of them"
+                )
+            if name in header:
+                return header.index(name)
+        if is_needed:
+            raise self.lines.reject(
+                f"have a column called {' or '.join(names)}",
+                f"names only {quote_some(self.header)}",
+                "check that it is the right file, with tabs between its columns",
             )
-        return CLASS_LISTS[classes]
-    given = tuple(str(name) for name in classes)
-    if not given:
-        raise InputError("classes must name at least one class to keep, but is empty; name one")
-    return ClassList("your own", given)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The user's choices about mutations."""
-
-    classes: str | Collection[str] | ClassList = "maftools"
-    filters: Collection[str] | None = None
-    sequenced: Sequenced = None
-    symbols: SymbolRules | None = None
-    aliquots: str = "first"
-
-    def __post_init__(self) -> None:
-        find_classes(self.classes)
-        check_choice("aliquots", self.aliquots, ALIQUOTS)
-        if isinstance(self.filters, str):
-            raise InputError(
-                f"filters must be a list such as ['PASS'], got the text {self.filters!r}; put it "
-                f"in brackets"
-            )
+        return None
 
 
 @dataclass(frozen=True)
@@ -140,20 +128,19 @@ class _Kept:
 
 
 def read_mutations(
-    lines: Lines, format_name: str, columns: Mapping[str, Sequence[str]], rules: Rules
+    lines: Lines, format_name: str, columns: Mapping[str, Sequence[str]], options: Options
 ) -> GeneTable:
     """Read a long table of mutations."""
     table = LongTable(lines, columns, optional=("filter",))
-    listing = find_classes(rules.classes)
-    kept = _collect(table, listing, rules.filters)
+    listing = find_classes(options["classes"])
+    kept = _collect(table, listing, options["filters"])
     if not len(kept.rows):
         raise InputError(
             f"{lines.source} must have a mutation to keep, but of {table.rows:,} rows none is left "
             f"(classes: {quote_some(list(kept.effects)) or 'none'}; list of classes: "
             f"'{listing.name}'); pass classes= with those to keep"
         )
-    listed = None if rules.sequenced is None else load_samples(rules.sequenced, "sequenced")
-    return _make_table(kept, listed, ReadLog(str(lines.path), format_name), rules)
+    return _make_table(kept, ReadLog(str(lines.path), format_name), options)
 
 
 def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | None) -> _Kept:
@@ -180,13 +167,23 @@ def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | No
         if keeps(gene if gene in special else "", effect):
             rows.append(row)
             columns.append(genes.setdefault(gene, len(genes)))
+    dropped = {f"FILTER is {cell}": count for cell, count in refused.most_common(20)}
+    dropped["FILTER is something else"] = refused.total() - sum(dropped.values())
+    entries = table.entries
+    for reason, count in dropped.items():
+        entries += log_count("dropped", "mutations", count, reason)
+    if silent := table.rows - refused.total() - len(rows):
+        classes = tuple(effect for effect in effects if not listing.keep("", effect))
+        reason = f"their class is not kept by the list '{listing.name}'"
+        entries.append(LogEntry("dropped", "mutations", silent, reason, classes))
+    entries.append(LogEntry("read", "mutations", len(rows), f"kept by the list '{listing.name}'"))
     return _Kept(
         list(barcodes),
         list(genes),
         np.array(rows, dtype=np.int64),
         np.array(columns, dtype=np.int64),
         set(range(len(barcodes))) - passing,
-        table.entries + _log_dropped(table.rows, listing, effects, refused, len(rows)),
+        entries,
         dict(effects.most_common()),
     )
 
@@ -196,49 +193,29 @@ def _passes(cell: str, filters: Collection[str]) -> bool:
     return all(part.strip() in ("", ".", *filters) for part in re.split("[;,]", cell))
 
 
-def _log_dropped(
-    rows: int, listing: ClassList, effects: Counter[str], refused: Counter[str], kept: int
-) -> list[LogEntry]:
-    total = sum(refused.values())
-    counts = {f"FILTER is {cell}": count for cell, count in refused.most_common(20)}
-    counts["FILTER is something else"] = total - sum(counts.values())
-    entries = [
-        LogEntry("dropped", "mutations", count, reason) for reason, count in counts.items() if count
-    ]
-    silent = rows - total - kept
-    if silent:
-        classes = tuple(effect for effect in effects if not listing.keep("", effect))
-        reason = f"their class is not kept by the list '{listing.name}'"
-        entries.append(LogEntry("dropped", "mutations", silent, reason, classes))
-    entries.append(LogEntry("read", "mutations", kept, f"kept by the list '{listing.name}'"))
-    return entries
-
-
-def _make_table(
-    kept: _Kept, listed: tuple[str, ...] | None, log: ReadLog, rules: Rules
-) -> GeneTable:
+def _make_table(kept: _Kept, log: ReadLog, options: Options) -> GeneTable:
     """Clean the names and fill the table."""
-    symbols = clean_symbols(kept.genes, rules.symbols, "any")
-    owners, unsure, entries = _find_owners(kept, rules.aliquots)
+    symbols = clean_symbols(kept.genes, options["symbols"], "any")
+    owners, unsure, entries = _find_owners(kept, options["aliquots"])
+    present = {owner for owner in owners if owner}
     sequenced = None
-    if listed is not None:
-        sequenced = tuple(name for name in _resolve(listed, owners) if name not in unsure)
-    samples = sorted({*(owner for owner in owners if owner), *(sequenced or ())})
-    genes = sorted(symbols.names)
+    if options["sequenced"] is not None:
+        listed = _resolve(load_samples(options["sequenced"], "sequenced"), present)
+        sequenced = tuple(name for name in listed if name not in unsure)
+    samples = pd.Index(sorted({*present, *(sequenced or ())}), name="sample")
+    genes = pd.Index(sorted(symbols.names))
     if len(samples) * len(genes) > _MAX_CELLS:
         raise InputError(
             f"{log.source} must give a table of at most {_MAX_CELLS:,} cells, but it has "
             f"{len(samples):,} samples and {len(genes):,} genes; check its columns"
         )
-    row_of = {name: row for row, name in enumerate(samples)}
-    column_of = {name: column for column, name in enumerate(genes)}
-    targets = [column_of[symbols.names[n]] if n >= 0 else -1 for n in symbols.targets]
-    rows = np.array([row_of.get(owner or "", -1) for owner in owners], dtype=np.int64)[kept.rows]
-    columns = np.array(targets, dtype=np.int64)[kept.columns]
+    targets = [symbols.names[n] if n >= 0 else None for n in symbols.targets]
+    rows = samples.get_indexer(pd.Index(owners))[kept.rows]
+    columns = genes.get_indexer(pd.Index(targets))[kept.columns]
     is_kept = (rows >= 0) & (columns >= 0)
     values = np.zeros((len(samples), len(genes)), dtype=np.int8)
     values[rows[is_kept], columns[is_kept]] = 1
-    table = pd.DataFrame(values, pd.Index(samples, name="sample"), pd.Index(genes), copy=False)
+    table = pd.DataFrame(values, samples, genes, copy=False)
     is_mutated = values.any(axis=0)  # not where a dropped aliquot had the only mutation
     if not is_mutated.all():
         table = table.iloc[:, np.flatnonzero(is_mutated)]
@@ -254,7 +231,7 @@ def _make_table(
         *symbols.entries,
         *entries,
         *log_count("merged", "mutations", repeats, "more of the same gene and sample"),
-        *_log_sequenced(owners, sequenced),
+        *_log_sequenced(present, sequenced),
     ]
     log = replace(log, entries=tuple(entries), tallies={"class": kept.effects})
     return GeneTable(table, log, "mutation", "0 or 1", sequenced)
@@ -267,26 +244,22 @@ def _find_owners(kept: _Kept, aliquots: str) -> tuple[list[str | None], set[str]
     one of a sample of which no mutation passed: whether that has mutations is unknown.
     """
     samples, rows, dropped = choose_aliquots(kept.barcodes, kept.failed)
-    good = {sample for row, sample in enumerate(samples) if row not in kept.failed}
+    good = {sample for row, sample in enumerate(samples) if row not in kept.failed} - {""}
     unsure = sorted(set(samples) - good - {""})
     reason = "no mutation of theirs passed the filters: not taken for samples without mutation"
     entries = log_shortened(kept.barcodes, samples)
     entries += log_names("dropped", "samples", reason, unsure)
-    extra = len(samples) - len(rows)
-    if aliquots == "merge" and extra:
+    if aliquots == "merge":
         merging = "several aliquots of one sample: merged by the rule 'any'"
-        dropped = [LogEntry("merged", "aliquots", extra, merging)]
-    used = set(range(len(samples)) if aliquots == "merge" else rows)
-    owners = [
-        sample if sample and sample in good and row in used else None
-        for row, sample in enumerate(samples)
-    ]
+        dropped = log_count("merged", "aliquots", len(samples) - len(rows), merging)
+        rows = list(range(len(samples)))
+    used = set(rows)
+    owners = [s if s in good and row in used else None for row, s in enumerate(samples)]
     return owners, set(unsure), entries + dropped
 
 
-def _log_sequenced(owners: Sequence[str | None], listed: tuple[str, ...] | None) -> list[LogEntry]:
+def _log_sequenced(present: set[str], listed: tuple[str, ...] | None) -> list[LogEntry]:
     """List the samples without a mutation in the file, and those outside the list."""
-    present = {owner for owner in owners if owner}
     if listed is None:
         reason = "no list of sequenced samples: who is not in the file may have mutations or none"
         return [LogEntry("noted", "samples", len(present), reason)]
@@ -298,9 +271,8 @@ def _log_sequenced(owners: Sequence[str | None], listed: tuple[str, ...] | None)
     ]
 
 
-def _resolve(listed: Sequence[str], owners: Iterable[str | None]) -> tuple[str, ...]:
+def _resolve(listed: Iterable[str], present: set[str]) -> tuple[str, ...]:
     """Write the listed samples as the table does: a patient's one sample, a sample's patient."""
-    present = {owner for owner in owners if owner}
     of_patient: dict[str, list[str]] = {}
     for name in sorted(present):
         of_patient.setdefault(parse_barcode(name).patient, []).append(name)
