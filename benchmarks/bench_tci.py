@@ -24,10 +24,9 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from rinn.genomics.tci.calls import Tci, find_drivers
+from rinn.genomics.tci.calls import Tci, find_drivers, permute_events
 from rinn.genomics.tci.events import Events, as_events
 from rinn.genomics.tci.inference import infer_causes
-from rinn.genomics.tci.null import permute_events
 from rinn.genomics.tci.prior import make_prior
 from rinn.genomics.tci.settings import TISSUE_MODELS, TciSettings
 from rinn.graphs.basics import by_role

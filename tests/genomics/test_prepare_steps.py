@@ -14,7 +14,7 @@ from rinn.genomics.prepare.expression import (
     make_outputs,
     score_expression,
 )
-from rinn.genomics.prepare.select import select_columns
+from rinn.genomics.prepare.prepare import select_columns
 from rinn.genomics.prepare.settings import PrepareSettings
 
 

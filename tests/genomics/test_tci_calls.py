@@ -5,10 +5,16 @@ import pytest
 
 from literal_tci import literal_calls, literal_cutoffs
 from rinn.errors import InputError
-from rinn.genomics.tci.calls import call_drivers, find_drivers, select_features
+from rinn.genomics.tci.calls import (
+    call_drivers,
+    find_cutoffs,
+    find_drivers,
+    permute_events,
+    read_cutoffs,
+    select_features,
+)
 from rinn.genomics.tci.events import as_events
 from rinn.genomics.tci.inference import Causes, infer_causes
-from rinn.genomics.tci.null import find_cutoffs, permute_events, read_cutoffs
 from rinn.genomics.tci.prior import make_prior
 from rinn.genomics.tci.settings import TciSettings
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from rinn.genomics.tci.calls import find_drivers
+from rinn.genomics.tci.calls import find_drivers, permute_events
 from rinn.genomics.tci.events import as_events
-from rinn.genomics.tci.null import permute_events
 from rinn.genomics.tci.settings import TciSettings
 from rinn.graphs.basics import by_role
 from rinn.simulate.datasets import make_dataset

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import rinn.genomics.tci.null
+import rinn.genomics.tci.calls
 from rinn.cli import run
 from rinn.data.align import load_data
 from rinn.genomics.tci.run import pack_causes
@@ -110,7 +110,7 @@ def test_folder_of_others_is_refused(tables, capsys):
 
 def test_interrupted_run_goes_on(tables, monkeypatch, capsys):
     assert call(tables, "--quiet", out="whole") == 0
-    infer, rounds = rinn.genomics.tci.null.infer_causes, []
+    infer, rounds = rinn.genomics.tci.calls.infer_causes, []
 
     def stop_in_second(*arguments, **options):
         rounds.append(1)
@@ -118,7 +118,7 @@ def test_interrupted_run_goes_on(tables, monkeypatch, capsys):
             raise KeyboardInterrupt
         return infer(*arguments, **options)
 
-    monkeypatch.setattr(rinn.genomics.tci.null, "infer_causes", stop_in_second)
+    monkeypatch.setattr(rinn.genomics.tci.calls, "infer_causes", stop_in_second)
     for sitting in (1, 2):  # each makes one permutation
         rounds.clear()
         assert call(tables, "--quiet") == 130

@@ -239,7 +239,7 @@ def list_preparation(result: Preparation) -> list[str]:
 
 def show_tci(result: TciResult, console: Console) -> None:
     """Print what was found, and the drivers that are called most often."""
-    summary = result.summary
+    summary = result.manifest["summary"]
     tissues = f", {summary['tissues']} tissues" if summary["tissues"] else ""
     lines = [
         f"{summary['tumours']} tumours, {summary['sgas']} SGAs, {summary['degs']} DEGs{tissues}",

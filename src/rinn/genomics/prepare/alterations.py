@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry
+from rinn.data.log import LogEntry, log_count
 from rinn.errors import InputError
 from rinn.genomics.prepare.settings import PrepareSettings
 
 DEEP = 2  # copy-number levels that count: 2 and more, -2 and less
-COUNTS = ("carriers", "frequency", "mutated", "amplified", "deleted", "unknown")
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,9 @@ def find_alterations(
             f"--min-frequency and --min-carriers, or add tumours"
         )
     table = altered[kept["gene"]].astype(np.int8)
-    entries = log_dropped(counts, "X")
-    unknown = int(kept["unknown"].sum())
-    if unknown:
-        reason = "unknown in X: taken for not altered"
-        entries.append(LogEntry("repaired", "cells", unknown, reason))
-    return Alterations(table, counts, tuple(entries))
+    reason = "unknown in X: taken for not altered"
+    repaired = log_count("repaired", "cells", int(kept["unknown"].sum()), reason)
+    return Alterations(table, counts, (*log_dropped(counts, "X"), *repaired))
 
 
 def _count(
@@ -64,27 +60,20 @@ def _count(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Count for each gene in how many tumours it is altered and how."""
     frames = [frame for frame in (mutations, levels) if frame is not None]
-    if not frames:
-        raise ValueError("there are neither mutations nor copy number")
     genes = pd.Index(dict.fromkeys(str(name) for frame in frames for name in frame.columns))
-    shape = (len(frames[0]), len(genes))
-    mutated, amplified, deleted, unknown = (np.zeros(shape, bool) for _ in range(4))
-    if mutations is not None:
-        columns, values = genes.get_indexer(mutations.columns), mutations.to_numpy()
-        mutated[:, columns] = values == 1
-        unknown[:, columns] = np.isnan(values)
-    if levels is not None:
-        columns, values = genes.get_indexer(levels.columns), levels.to_numpy()
-        amplified[:, columns], deleted[:, columns] = values >= DEEP, values <= -DEEP
-        unknown[:, columns] |= np.isnan(values)
-    altered = mutated | amplified | deleted
-    unknown &= ~altered
-    parts = (mutated, amplified, deleted, unknown)
-    sums = dict(zip(COUNTS[2:], (part.sum(axis=0) for part in parts), strict=True))
-    counts = pd.DataFrame(
-        {"gene": genes, "carriers": altered.sum(axis=0), "frequency": altered.mean(axis=0)} | sums
+    changes, copies = (
+        np.zeros((1, 1)) if frame is None else frame.reindex(columns=genes, fill_value=0).to_numpy()
+        for frame in (mutations, levels)
     )
-    return counts, pd.DataFrame(altered, index=frames[0].index, columns=genes)
+    mutated, amplified, deleted = changes == 1, copies >= DEEP, copies <= -DEEP
+    altered = mutated | amplified | deleted
+    unknown = (np.isnan(changes) | np.isnan(copies)) & ~altered
+    shown = (altered, mutated, amplified, deleted, unknown)
+    sums = [np.broadcast_to(part, altered.shape).sum(axis=0) for part in shown]
+    columns = {"carriers": sums[0], "frequency": altered.mean(axis=0)}
+    columns |= dict(zip(("mutated", "amplified", "deleted", "unknown"), sums[1:], strict=True))
+    table = pd.DataFrame(altered, index=frames[0].index, columns=genes)
+    return pd.DataFrame({"gene": genes} | columns), table
 
 
 def _explain_dropped(

@@ -67,7 +67,7 @@ def clean_text(cell: str) -> str:
 
 
 def make_covariates(
-    annotation: pd.DataFrame, max_missing: float
+    annotation: pd.DataFrame | None, max_missing: float
 ) -> tuple[pd.DataFrame | None, list[LogEntry]]:
     """Make columns that a fit can take: numbers or text, without missing values.
 
@@ -76,8 +76,8 @@ def make_covariates(
     """
     entries: list[LogEntry] = []
     columns: dict[str, pd.Series] = {}
-    for name in annotation.columns:
-        text = annotation[name].fillna("").map(clean_text)
+    for name, values in ({} if annotation is None else annotation).items():
+        text = values.fillna("").map(clean_text)
         gaps = int((text == "").sum())
         label = (str(name),)
         if gaps > max_missing * len(text):

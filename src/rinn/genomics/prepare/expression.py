@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry, log_names
+from rinn.data.log import LogEntry, log_count, log_names
 from rinn.errors import InputError
 from rinn.genomics.prepare.alterations import DEEP, log_dropped
 from rinn.genomics.prepare.settings import PrepareSettings
@@ -84,63 +84,55 @@ def score_expression(
     in which the gene is diploid. Where such a reference has too few samples, that of the tissue's
     tumours is used. z is 0 where the gene's own copy number is 2 or -2.
     """
-    levels = None
-    if reference.levels is not None:
-        levels = reference.levels.reindex(columns=expression.columns)
+    levels, entries = reference.levels, list[LogEntry]()
     is_cis = np.zeros(expression.shape, bool)
-    if levels is not None and not settings.keep_cis:
-        is_cis = levels.abs().to_numpy() >= DEEP
-    stand_ins: list[tuple[str, int]] = []
-    if settings.reference == "none":
-        z = expression.astype(float)
-    else:
-        z, stand_ins = _compare(expression, tissues, reference, levels, settings)
-    entries = _log_stand_ins(stand_ins, settings)
+    if levels is not None:
+        levels = levels.reindex(columns=expression.columns)
+        is_cis |= (levels.abs().to_numpy() >= DEEP) & (not settings.keep_cis)
+    z = expression.astype(float)
+    if settings.reference != "none":
+        z, entries = _compare(expression, tissues, replace(reference, levels=levels), settings)
     trans = expression.where(~is_cis).astype(float)
     spread = (trans - trans.groupby(tissues).transform("mean")).std(ddof=0)
     is_set = is_cis & z.notna().to_numpy() & (z != 0).to_numpy()
-    if is_set.any():
-        reason = "of Y set to 0: the copy number of the same gene is 2 or -2 in that tumour"
-        entries.append(LogEntry("repaired", "cells", int(is_set.sum()), reason))
+    reason = "of Y set to 0: the copy number of the same gene is 2 or -2 in that tumour"
+    entries += log_count("repaired", "cells", int(is_set.sum()), reason)
     cis = pd.Series(is_cis.sum(axis=0), index=expression.columns)
     return Scores(z.mask(is_set, 0.0), spread.fillna(0.0), cis, tuple(entries))
 
 
 def _compare(
-    expression: pd.DataFrame,
-    tissues: pd.Series,
-    reference: Reference,
-    levels: pd.DataFrame | None,
-    settings: PrepareSettings,
-) -> tuple[pd.DataFrame, list[tuple[str, int]]]:
-    """Score tissue by tissue; also count the genes of each tissue without enough reference."""
+    expression: pd.DataFrame, tissues: pd.Series, reference: Reference, settings: PrepareSettings
+) -> tuple[pd.DataFrame, list[LogEntry]]:
+    """Score tissue by tissue; list the tissues in which genes have too small a reference."""
+    levels, normals = reference.levels, reference.normals
     if settings.reference == "diploid" and levels is None:
         raise InputError(
             "--reference diploid must come with copy number, but there is none; name it with "
             "--copy-number, or pass --reference tissue"
         )
-    normals = reference.normals
-    if normals is not None:
-        normals = normals.reindex(columns=expression.columns)
     normal_tissues = np.array(reference.normal_tissues, dtype=object)
-    parts, stand_ins = [], []
+    parts, few = [], []
     for tissue in dict.fromkeys(tissues):
         rows = (tissues == tissue).to_numpy()
         values = expression.loc[rows].astype(float)
         centre, spread = _describe(values, robust=True)
         other = None
         if settings.reference == "normals" and normals is not None:
-            other = normals.loc[normal_tissues == tissue].astype(float)
+            own = normals.loc[normal_tissues == tissue]
+            other = own.reindex(columns=expression.columns).astype(float)
         elif settings.reference == "diploid" and levels is not None:
             other = values.where(levels.loc[rows] == 0)
         if other is not None:
             enough = other.count() >= settings.min_reference
             other_centre, other_spread = _describe(other, robust=settings.robust)
             centre, spread = other_centre.where(enough, centre), other_spread.where(enough, spread)
-            if not enough.all():
-                stand_ins.append((str(tissue), int((~enough).sum())))
+            few += [] if enough.all() else [f"{tissue}: {(~enough).sum():,} genes"]
         parts.append((values - centre) / spread)
-    return pd.concat(parts).reindex(expression.index), stand_ins
+    what = "normals" if settings.reference == "normals" else "diploid tumours"
+    less = f"with fewer than {settings.min_reference} {what}"
+    reason = f"{less}: compared with all tumours of the tissue instead"
+    return pd.concat(parts).reindex(expression.index), log_names("noted", "tissues", reason, few)
 
 
 def _describe(values: pd.DataFrame, *, robust: bool) -> tuple[pd.Series, pd.Series]:
@@ -151,16 +143,6 @@ def _describe(values: pd.DataFrame, *, robust: bool) -> tuple[pd.Series, pd.Seri
     else:
         centre, spread = values.mean(), values.std()
     return centre, spread.where(spread > 1e-9 * centre.abs().clip(lower=1.0))
-
-
-def _log_stand_ins(stand_ins: list[tuple[str, int]], settings: PrepareSettings) -> list[LogEntry]:
-    names = [f"{tissue}: {genes:,} genes" for tissue, genes in stand_ins]
-    what = "normals" if settings.reference == "normals" else "diploid tumours"
-    reason = (
-        f"with fewer than {settings.min_reference} {what}: compared with all tumours of the "
-        f"tissue instead"
-    )
-    return log_names("noted", "tissues", reason, names)
 
 
 @dataclass(frozen=True)
@@ -185,19 +167,10 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
     Continuous outputs are z, clipped to -10 and 10, and must vary.
     """
     z, samples = scores.z, len(scores.z)
-    missing = z.isna().sum()
     calls = (z.abs() >= settings.z_cutoff).astype(np.int8)
-    ones = calls.sum()
-    genes = pd.DataFrame(
-        {
-            "gene": list(z.columns),
-            "changed": ones.to_numpy(),
-            "prevalence": (ones / samples).to_numpy(),
-            "spread": scores.spread.to_numpy(),
-            "missing": missing.to_numpy(),
-            "own_copy_number": scores.cis.to_numpy(),
-        }
-    )
+    columns = {"changed": calls.sum(), "prevalence": calls.sum() / samples, "spread": scores.spread}
+    columns |= {"missing": z.isna().sum(), "own_copy_number": scores.cis}
+    genes = pd.DataFrame(columns).rename_axis("gene").reset_index()
     constant = (z.fillna(0.0) == z.fillna(0.0).iloc[0]).all().to_numpy()
     genes["why"] = _explain_dropped(genes, constant, samples, settings)
     kept = genes.loc[genes["why"] == ""].sort_values(["spread", "gene"], ascending=[False, True])
@@ -216,12 +189,10 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Outputs:
         table = z[names].fillna(0.0)
         far = int((table.abs() > MAX_Z).to_numpy().sum())
         table = table.clip(-MAX_Z, MAX_Z)  # one value of 300 would outweigh all others
-        if far:
-            reason = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: clipped"
-            entries.append(LogEntry("repaired", "cells", far, reason))
+        clipped = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: clipped"
+        entries += log_count("repaired", "cells", far, clipped)
     filled = int(kept["missing"].sum())
-    if filled:
-        entries.append(LogEntry("repaired", "cells", filled, "without a score in Y: taken for 0"))
+    entries += log_count("repaired", "cells", filled, "without a score in Y: taken for 0")
     return Outputs(table, calls[names], genes, tuple(entries))
 
 

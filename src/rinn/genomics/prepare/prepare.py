@@ -1,4 +1,4 @@
-"""X, Y and covariates of the same tumours from what was read, in memory, and warnings."""
+"""X, Y and covariates of the same tumours, in memory: which columns are kept, and warnings."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from rinn.data.align import MIN_SAMPLES
-from rinn.data.log import LogEntry, ReadLog
+from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.data.text import check_names
 from rinn.data.warnings import warn_of_size
 from rinn.errors import InputError, quote_some
-from rinn.genomics.prepare.alterations import find_alterations
+from rinn.genomics.prepare.alterations import Alterations, find_alterations
 from rinn.genomics.prepare.clinical import make_covariates
-from rinn.genomics.prepare.expression import find_usable, make_outputs, score_expression
-from rinn.genomics.prepare.select import select_columns
-from rinn.genomics.prepare.settings import PrepareSettings
+from rinn.genomics.prepare.expression import (
+    Outputs,
+    find_usable,
+    make_outputs,
+    score_expression,
+)
+from rinn.genomics.prepare.settings import AUTO_OUTPUTS, AUTO_SAMPLES_PER_INPUT, PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 from rinn.genomics.prepare.tumours import Tumours, choose_columns, find_reference, match_tumours
-from rinn.genomics.readers.matrices import GeneTable
+from rinn.genomics.tci.calls import find_drivers
+from rinn.genomics.tci.events import as_events
+from rinn.genomics.tci.settings import TciSettings
 
 # Genes on the Y chromosome, and those that silence an X: their expression depends on sex.
 SEX_LINKED = frozenset(
@@ -48,7 +54,12 @@ class Prepared:
 
 def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
     """Make X, Y and covariates."""
-    _check_scale(readings.expression, settings)
+    if readings.expression.scale == "z-score" and settings.reference != "none":
+        raise InputError(
+            f"--reference must be none where expression is z-scores already, but it is "
+            f"{settings.reference!r} ({readings.expression.log.source}); pass --reference none, or "
+            f"name measured values"
+        )
     annotation = choose_columns(readings.annotation, settings)
     tumours, matching = match_tumours(readings, annotation, settings)
     _check_size(tumours, matching.entries)
@@ -62,10 +73,7 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
     scores = score_expression(tumours.expression, tumours.tissues, reference, settings)
     y = make_outputs(scores, settings)
     (inputs, outputs), chosen = select_columns(x, y, tumours.tissues, settings)
-    covariates: pd.DataFrame | None = None
-    notes: list[LogEntry] = []
-    if tumours.annotation is not None:
-        covariates, notes = make_covariates(tumours.annotation, settings.max_missing)
+    covariates, notes = make_covariates(tumours.annotation, settings.max_missing)
     steps = (
         ("tumours", (*lost, *unserved)),
         ("X: alterations", x.entries),
@@ -73,7 +81,9 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
         ("selection", tuple(chosen)),
         ("covariates", tuple(notes)),
     )
-    _check_names(x.table[inputs], y.table[outputs], covariates)
+    check_names(map(str, x.table.index), "the prepared tables", "sample")
+    for label, names in (("X", inputs), ("Y", outputs), ("covariates", covariates)):
+        check_names(map(str, () if names is None else names), label, "column")
     logs = [ReadLog("prepared tables", name, tuple(each)) for name, each in steps if each]
     every = (*readings.logs, matching, *logs)
     return Prepared(
@@ -88,22 +98,6 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
             x.table[inputs], y.table[outputs], tumours.tissues, every, readings, settings
         ),
     )
-
-
-def _check_scale(expression: GeneTable, settings: PrepareSettings) -> None:
-    if expression.scale == "z-score" and settings.reference != "none":
-        raise InputError(
-            f"--reference must be none where expression is z-scores already, but it is "
-            f"{settings.reference!r} ({expression.log.source}); pass --reference none, or name "
-            f"measured values"
-        )
-
-
-def _check_names(x: pd.DataFrame, y: pd.DataFrame, covariates: pd.DataFrame | None) -> None:
-    check_names(map(str, x.index), "the prepared tables", "sample")
-    for label, table in (("X", x), ("Y", y), ("covariates", covariates)):
-        if table is not None:
-            check_names(map(str, table.columns), label, "column")
 
 
 def _check_size(tumours: Tumours, entries: tuple[LogEntry, ...]) -> None:
@@ -123,6 +117,74 @@ def _describe_losses(entries: tuple[LogEntry, ...]) -> str:
     if "no list of sequenced" in largest.reason:
         advice = "name the list with --sequenced, or pass --unsequenced copy-number"
     return f"most are lost here: {largest.count:,} samples {largest.reason}; {advice}"
+
+
+def select_columns(
+    x: Alterations, y: Outputs, tissues: pd.Series, settings: PrepareSettings
+) -> tuple[tuple[list[str], list[str]], list[LogEntry]]:
+    """Choose the inputs and outputs.
+
+    `auto` keeps the most frequent inputs, one for each four tumours, and the 100 outputs with the
+    largest spread. TCI keeps the drivers it calls and their targets.
+    """
+    inputs, outputs = list(x.table.columns), list(y.table.columns)
+    entries: list[LogEntry] = []
+    for step, number in settings.steps:
+        if step == "variance":
+            outputs, cut = _cut(outputs, number, "outputs", "with less spread")
+        else:
+            (inputs, outputs), cut = _select_by_tci(x, y, inputs, outputs, tissues, settings)
+        entries += cut
+    limits: tuple[int | None, int | None] = (None, None)
+    if settings.select == "auto":
+        limits = max(1, len(x.table) // AUTO_SAMPLES_PER_INPUT), AUTO_OUTPUTS
+    inputs, fewer = _cut(inputs, settings.max_inputs or limits[0], "inputs", "less frequent")
+    most = settings.max_outputs or limits[1]
+    outputs, less = _cut(outputs, most, "outputs", "with less spread")
+    return (inputs, outputs), entries + fewer + less
+
+
+def _cut(
+    names: list[str], maximum: int | None, what: str, why: str
+) -> tuple[list[str], list[LogEntry]]:
+    """Keep the first ones, at most `maximum`."""
+    if maximum is None or len(names) <= maximum:
+        return names, []
+    reason = f"{why} than the {maximum:,} that are kept"
+    return names[:maximum], [LogEntry("dropped", what, len(names) - maximum, reason)]
+
+
+def _select_by_tci(
+    x: Alterations,
+    y: Outputs,
+    inputs: list[str],
+    outputs: list[str],
+    tissues: pd.Series,
+    settings: PrepareSettings,
+) -> tuple[tuple[list[str], list[str]], list[LogEntry]]:
+    """Keep the drivers that TCI calls, and their targets."""
+    rules = TciSettings(
+        permutations=settings.permutations,
+        min_degs=settings.min_degs,
+        min_tumours=settings.min_tumours,
+        seed=settings.seed,
+    )
+    labels = tissues if len(set(tissues)) > 1 else None
+    result = find_drivers(as_events(x.table[inputs], y.calls[outputs], labels), rules)
+    drivers = [inputs[number] for number in result.features.sgas]
+    targets = [outputs[number] for number in result.features.degs]
+    if not drivers or not targets:
+        raise InputError(
+            f"--select must leave inputs and outputs, but TCI calls {len(drivers)} drivers with "
+            f"{len(targets)} targets among {len(inputs)} x {len(outputs)} columns of "
+            f"{len(tissues)} tumours; lower --min-tumours and --min-degs, or pass --select "
+            f"variance:{AUTO_OUTPUTS}"
+        )
+    less = len(outputs) - len(targets)
+    return (drivers, targets), [
+        *log_count("dropped", "inputs", len(inputs) - len(drivers), "not called as drivers by TCI"),
+        *log_count("dropped", "outputs", less, "not called as targets by TCI"),
+    ]
 
 
 def _mark_kept(genes: pd.DataFrame, names: list[str]) -> pd.DataFrame:

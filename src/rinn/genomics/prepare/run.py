@@ -84,15 +84,16 @@ def _fingerprint(name: str, path: Path) -> dict[str, str]:
 
 
 def _hash(path: Path, name: str) -> str:
+    source = f"--{name.replace('_', '-')} ({path})"
     try:
         if path.exists():
-            check_file(path, f"--{name.replace('_', '-')} ({path})")
+            check_file(path, source)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
+        kind = "folder" if name == "study" else "file"
         raise InputError(
-            f"--{name.replace('_', '-')} ({path}) must be an existing "
-            f"{'folder' if name == 'study' else 'file'} that you may read, but opening it failed "
+            f"{source} must be an existing {kind} that you may read, but opening it failed "
             f"({error.strerror}); check the spelling and the folder"
         ) from None
 

@@ -34,22 +34,15 @@ class Tumours:
 
     def take(self, rows: pd.Series) -> Tumours:
         """Keep these rows."""
-        frames = (self.mutations, self.levels, self.expression, self.annotation)
-        mutations, levels, expression, annotation = (
-            None if frame is None else frame.loc[rows] for frame in frames
-        )
-        if expression is None:
-            raise ValueError("there is no expression")
-        return Tumours(mutations, levels, expression, annotation, self.tissues[rows])
+        tables = {name: each.loc[rows] for name, each in vars(self).items() if each is not None}
+        return replace(self, **tables)
 
 
 def choose_columns(
     annotation: pd.DataFrame | None, settings: PrepareSettings
 ) -> pd.DataFrame | None:
     """The tissue, if there is one, and the other columns that were asked for."""
-    wanted = (() if settings.tissue_column is None else (settings.tissue_column,)) + (
-        settings.covariates
-    )
+    wanted = [*filter(None, [settings.tissue_column]), *settings.covariates]
     if not wanted:
         return None
     if annotation is None:
@@ -109,17 +102,8 @@ def match_tumours(
 def _annotate(
     index: pd.Index, annotation: pd.DataFrame, *, needs_tissue: bool
 ) -> tuple[pd.DataFrame, pd.Series, list[LogEntry]]:
-    """Find the row of each tumour by its sample, else by its patient, and log those without."""
-    of_patient: dict[str, str] = {}
-    for name in map(str, annotation.index):
-        barcode = parse_barcode(name)
-        if not barcode.is_normal:
-            of_patient.setdefault(barcode.patient, name)
-    samples = set(map(str, annotation.index))
-    rows = [
-        name if name in samples else of_patient.get(parse_barcode(name).patient)
-        for name in map(str, index)
-    ]
+    """Find the row of each tumour, and log those without one or without a tissue."""
+    rows = _find_rows(index, annotation.index)
     rows_found = annotation.reindex(pd.Index(rows, dtype=object)).set_axis(index, axis=0).fillna("")
     there = pd.Series([row is not None for row in rows], index=index)
     lost = [str(name) for name in index[~there]]
@@ -132,16 +116,24 @@ def _annotate(
     return rows_found, there, entries
 
 
+def _find_rows(names: pd.Index, table: pd.Index) -> list[str | None]:
+    """The row of each tumour in a table: that of its sample, else the first of its patient."""
+    samples, of_patient = set(map(str, table)), dict[str, str]()
+    for name in map(str, table):
+        if not (barcode := parse_barcode(name)).is_normal:
+            of_patient.setdefault(barcode.patient, name)
+    return [
+        name if name in samples else of_patient.get(parse_barcode(name).patient)
+        for name in map(str, names)
+    ]
+
+
 def _add_mutations(
     expression: pd.DataFrame, mutations: GeneTable
 ) -> tuple[pd.DataFrame, list[LogEntry]]:
     """Add mutations to tumours; those that were not sequenced have none."""
     sequenced = match_tables({"tumours": expression, "mutations": mutations}).tables["mutations"]
-    owners = {parse_barcode(str(name)).patient: name for name in sequenced.index}
-    rows = [
-        name if name in sequenced.index else owners.get(parse_barcode(str(name)).patient)
-        for name in expression.index
-    ]
+    rows = _find_rows(expression.index, sequenced.index)
     indices = sequenced.index.get_indexer(pd.Index(rows))
     values = sequenced.to_numpy()[indices]
     values[indices < 0] = 0
@@ -170,20 +162,15 @@ def find_reference(
     if annotation is None or settings.tissue_column is None:
         noted = [LogEntry("noted", "normals", len(normals), COMPARED)]
         return Reference(normals, [ONE_TISSUE] * len(normals), tumours.levels), noted
-    labels = _find_labels(normals, annotation[TISSUE])
-    has_tissue = np.array([label != "" for label in labels], bool)
+    of_sample = {str(name): str(tissue) for name, tissue in annotation[TISSUE].items()}
+    of_patient = {parse_barcode(name).patient: one for name, one in of_sample.items() if one}
+    labels = [
+        of_sample.get(name) or of_patient.get(parse_barcode(name).patient, "")
+        for name in map(str, normals.index)
+    ]
+    has_tissue = np.array(labels, dtype=object) != ""
     lost = [str(name) for name in normals.index[~has_tissue]]
     entries = log_names("dropped", "normals", "without a tissue", lost)
     kept = [label for label in labels if label]
     entries += [LogEntry("noted", "normals", len(kept), COMPARED)]
     return Reference(normals.loc[has_tissue], kept, tumours.levels), entries
-
-
-def _find_labels(normals: pd.DataFrame, tissues: pd.Series) -> list[str]:
-    """The tissue of each normal, by its sample, else by its patient."""
-    of_sample = {str(name): str(tissue) for name, tissue in tissues.items()}
-    of_patient = {parse_barcode(name).patient: one for name, one in of_sample.items() if one}
-    return [
-        of_sample.get(str(name)) or of_patient.get(parse_barcode(str(name)).patient, "")
-        for name in normals.index
-    ]

@@ -1,9 +1,9 @@
-"""From causes to calls: drivers in a tumour, overall drivers, their targets; TCI in memory."""
+"""From causes to calls: cut-offs from permuted Y, drivers and their targets; TCI in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 
 from rinn.genomics.tci.events import Events
 from rinn.genomics.tci.inference import Causes, Report, infer_causes
-from rinn.genomics.tci.null import Save, find_cutoffs
 from rinn.genomics.tci.prior import Prior, make_prior
 from rinn.genomics.tci.settings import TciSettings
+
+BINS = 1000
+Save = Callable[[np.ndarray], None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,11 @@ def call_drivers(
     overall is linked to it in the fraction `min_target_rate` of the tumours where it is called.
     """
     sgas, degs = len(events.sgas), len(events.degs)
-    tumour, deg, sga = _find_links(causes, cutoffs)
+    top, posterior = causes.top[..., 0], causes.posterior[..., 0]
+    tumour, deg = np.nonzero(top > 0)
+    sga = top[tumour, deg].astype(np.int64) - 1
+    passes = posterior[tumour, deg] >= cutoffs[sga]
+    tumour, deg, sga = tumour[passes], deg[passes], sga[passes]
     codes, counts = np.unique(tumour * sgas + sga, return_counts=True)
     enough = counts >= settings.min_degs
     codes, counts = codes[enough], counts[enough]
@@ -60,16 +66,8 @@ def call_drivers(
     called = np.bincount(calls["sga"].to_numpy(int), minlength=sgas)
     rate = called / np.maximum(carriers, 1)
     is_driver = (called >= settings.min_tumours) & (rate >= settings.min_rate)
-    drivers = pd.DataFrame(
-        {
-            "sga": np.arange(sgas),
-            "carriers": carriers,
-            "cutoff": cutoffs,
-            "called": called,
-            "rate": rate,
-            "driver": is_driver,
-        }
-    )
+    columns = {"carriers": carriers, "cutoff": cutoffs, "called": called, "rate": rate}
+    drivers = pd.DataFrame({"sga": np.arange(sgas), **columns, "driver": is_driver})
     counted = is_driver[sga] & np.isin(tumour * sgas + sga, codes)
     pairs, linked = np.unique(sga[counted] * degs + deg[counted], return_counts=True)
     fraction = linked / np.maximum(called[pairs // degs], 1)
@@ -92,15 +90,6 @@ def select_features(events: Events, calls: Calls, settings: TciSettings) -> Feat
     keeps = of_deg >= settings.min_drivers
     keeps &= (settings.min_prevalence <= prevalence) & (prevalence <= settings.max_prevalence)
     return Features(tuple(drivers.tolist()), tuple(np.flatnonzero(keeps).tolist()))
-
-
-def _find_links(causes: Causes, cutoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where an SGA is the top cause and reaches its cut-off: tumour, DEG, SGA."""
-    top, posterior = causes.top[..., 0], causes.posterior[..., 0]
-    tumour, deg = np.nonzero(top > 0)
-    sga = top[tumour, deg].astype(np.int64) - 1
-    passes = posterior[tumour, deg] >= cutoffs[sga]
-    return tumour[passes], deg[passes], sga[passes]
 
 
 @dataclass(frozen=True)
@@ -174,18 +163,91 @@ def find_drivers(
     """
     settings = settings or TciSettings()
     prior = prior or make_prior(events)
-    causes = infer_causes(
-        events,
-        prior,
-        any_direction=settings.any_direction,
-        tissue_model=settings.tissue_model,
-        top=settings.top,
-        cores=cores,
-        report=report,
-    )
+    causes = _infer(events, prior, settings, settings.top, cores, report)
     cutoffs = find_cutoffs(
         events, prior, settings, done=done, save=save, cores=cores, report=report
     )
     calls = call_drivers(events, causes, cutoffs, settings)
     features = select_features(events, calls, settings)
     return Tci(events, prior, settings, causes, cutoffs, calls, features)
+
+
+def _infer(
+    events: Events,
+    prior: Prior,
+    settings: TciSettings,
+    top: int,
+    cores: int | None,
+    report: Report | None,
+) -> Causes:
+    direction, model = settings.any_direction, settings.tissue_model
+    return infer_causes(
+        events, prior, any_direction=direction, tissue_model=model, top=top, cores=cores,
+        report=report,
+    )  # fmt: skip
+
+
+def find_cutoffs(
+    events: Events,
+    prior: Prior,
+    settings: TciSettings,
+    *,
+    done: Sequence[np.ndarray] = (),
+    save: Save | None = None,
+    cores: int | None = None,
+    report: Report | None = None,
+) -> np.ndarray:
+    """Find the posterior that each SGA must reach, from runs on permuted Y.
+
+    Round r permutes with the random numbers of (seed, r), so that rounds can be made at different
+    times. A cut-off is the mean over the rounds in which the SGA was the top cause of anything;
+    an SGA that never was gets 1. The bounds of the settings come last.
+    """
+    rounds = list(done)[: settings.permutations]
+    if report and rounds:
+        report(len(rounds) * len(events.degs))
+    for number in range(len(rounds), settings.permutations):
+        permuted = permute_events(events, settings.permute, [settings.seed, number])
+        causes = _infer(permuted, prior, settings, 1, cores, report)
+        rounds.append(read_cutoffs(causes, len(events.sgas), settings.significance))
+        if save:
+            save(rounds[-1])
+    if not rounds:
+        return np.full(len(events.sgas), settings.min_cutoff)
+    cutoffs = np.stack(rounds)  # [round, sga]
+    seen = np.isfinite(cutoffs)
+    total = np.where(seen, cutoffs, 0.0).sum(axis=0)
+    mean = np.where(seen.any(axis=0), total / np.maximum(seen.sum(axis=0), 1), 1.0)
+    return np.clip(mean, settings.min_cutoff, settings.max_cutoff)
+
+
+def permute_events(events: Events, permute: str, seed: int | Sequence[int]) -> Events:
+    """Give the DEGs to other tumours, within each tissue where tissues are given."""
+    rng = np.random.default_rng(seed)
+    tissues = np.array(events.tissues or ("",) * len(events.expressed))
+    expressed = np.empty_like(events.expressed)
+    for tissue in np.unique(tissues):
+        rows = np.flatnonzero(tissues == tissue)
+        degs = events.expressed[rows]
+        expressed[rows] = rng.permutation(degs) if permute == "rows" else rng.permuted(degs, axis=0)
+    return replace(events, expressed=expressed)
+
+
+def read_cutoffs(causes: Causes, sgas: int, significance: float) -> np.ndarray:
+    """Read a cut-off for each SGA from its posteriors where it is the top cause.
+
+    The posteriors are counted in 1,000 bins; the cut-off is the upper end of the bin at which the
+    fraction of those counted comes nearest to 1 - significance, the lowest such bin.
+    """
+    top, posterior = causes.top[..., 0].ravel(), causes.posterior[..., 0].ravel()
+    measured = np.flatnonzero(top > 0)
+    bins = np.minimum((posterior[measured] * BINS).astype(np.int64), BINS - 1)
+    codes, counts = np.unique(
+        (top[measured].astype(np.int64) - 1) * BINS + bins, return_counts=True
+    )
+    by_sga = pd.Series(counts, index=codes).groupby(codes // BINS)
+    distance = (by_sga.cumsum() / by_sga.transform("sum") - (1 - significance)).abs()
+    best = distance.groupby(codes // BINS).idxmin()  # the code of the nearest bin
+    cutoffs = np.full(sgas, np.nan)
+    cutoffs[best.index] = (best.to_numpy() % BINS + 1) / BINS
+    return cutoffs

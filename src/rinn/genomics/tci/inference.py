@@ -61,7 +61,10 @@ def infer_causes(
     scorer = Scorer(events, prior, any_direction=any_direction, tissue_model=tissue_model)
     with np.errstate(divide="ignore"):
         log_weights = np.log(prior.weights)
-    explainer = _Explainer(events.altered, log_weights, _log_other(events, prior), top)
+    # prior of A0 in each tumour, in the unit of the SGAs' weights there
+    weights = events.altered.astype(float) @ prior.weights  # [tumour]
+    log_other = np.log(prior.other / (1 - prior.other))
+    log_other = log_other + np.log(np.where(weights > 0, weights, 1.0))
     causes = Causes(
         np.full((tumours, degs, top), NO_CAUSE, np.int32),
         np.zeros((tumours, degs, top)),
@@ -69,7 +72,9 @@ def infer_causes(
         np.zeros((degs, 2)),
     )
     cores = cores or count_cores()
-    size = block or _choose_block(len(events.sgas), degs, cores)
+    # As many DEGs as fit, but several blocks for each core, so that all end at about one time.
+    even = -(-degs // (BLOCKS_PER_CORE * cores))
+    size = block or max(1, min(MAX_DEGS, even, BLOCK_NUMBERS // max(1, len(events.sgas))))
 
     def work(start: int) -> int:
         stop = min(start + size, degs)
@@ -78,18 +83,15 @@ def infer_causes(
         causes.driver_posteriors[start:stop] = scores.driver_posteriors
         for deg in range(start, stop):
             rows = np.flatnonzero(events.expressed[:, deg])
-            best = explainer.explain(rows, scores.likelihoods[deg - start])
+            best = _explain(
+                events.altered[rows], log_weights, log_other[rows],
+                scores.likelihoods[deg - start], top,
+            )  # fmt: skip
             causes.top[rows, deg], causes.posterior[rows, deg] = best
         return stop - start
 
     _run_blocks(work, range(0, degs, size), cores, report)
     return causes
-
-
-def _choose_block(sgas: int, degs: int, cores: int) -> int:
-    """As many DEGs as fit, but several blocks for each core, so that all end at about one time."""
-    even = -(-degs // (BLOCKS_PER_CORE * cores))
-    return max(1, min(MAX_DEGS, even, BLOCK_NUMBERS // max(1, sgas)))
 
 
 def _run_blocks(
@@ -109,43 +111,37 @@ def _run_blocks(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _log_other(events: Events, prior: Prior) -> np.ndarray:
-    """Logarithm of the prior of A0 in each tumour, in the unit of the SGAs' weights there."""
-    weights = events.altered.astype(float) @ prior.weights  # [tumour]
-    return np.log(prior.other / (1 - prior.other)) + np.log(np.where(weights > 0, weights, 1.0))
-
-
-class _Explainer:
-    """Turns the scores of the causes of one DEG into posteriors in each tumour."""
-
-    def __init__(
-        self, altered: sparse.csr_array, log_weights: np.ndarray, log_other: np.ndarray, top: int
-    ) -> None:
-        self._altered, self._log_weights = altered, log_weights
-        self._log_other, self._top = log_other, top
-
-    def explain(self, rows: np.ndarray, likelihoods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Find the best causes and their posteriors, both [row, rank]."""
-        of_sgas = likelihoods[1:] + self._log_weights  # [sga]
-        other = likelihoods[0] + self._log_other[rows]  # [row]
-        best = np.full((len(rows), self._top), NO_CAUSE, np.int32)
-        best_scores = np.full((len(rows), self._top), RULED_OUT)
-        mass = np.zeros(len(rows))
-        altered = self._altered[rows]
-        lengths = np.diff(altered.indptr)
-        filled = np.flatnonzero(lengths)  # a tumour without any SGA has A0 alone
-        if len(filled):
-            best[filled], best_scores[filled], mass[filled] = _rank(
-                altered.indices, altered.indptr[:-1][filled], lengths[filled], of_sgas, self._top
-            )
-        codes, scores = _insert_other(best, best_scores, other)
-        # The mass of the SGAs is in units of the best of them.
-        highest = np.maximum(best_scores[:, 0], other)
-        total = mass * np.exp(best_scores[:, 0] - highest) + np.exp(other - highest)
-        posteriors = np.exp(scores - highest[:, None]) / total[:, None]
-        ruled_out = scores <= RULED_OUT
-        codes[ruled_out], posteriors[ruled_out] = NO_CAUSE, 0.0
-        return codes, posteriors
+def _explain(
+    altered: sparse.csr_array,
+    log_weights: np.ndarray,
+    log_other: np.ndarray,
+    likelihoods: np.ndarray,
+    top: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best causes of one DEG and their posteriors, both [row, rank], from its scores."""
+    of_sgas = likelihoods[1:] + log_weights  # [sga]
+    other = likelihoods[0] + log_other  # [row]
+    best = np.full((len(other), top), NO_CAUSE, np.int32)
+    best_scores = np.full((len(other), top), RULED_OUT)
+    mass = np.zeros(len(other))
+    lengths = np.diff(altered.indptr)
+    filled = np.flatnonzero(lengths)  # a tumour without any SGA has A0 alone
+    if len(filled):
+        best[filled], best_scores[filled], mass[filled] = _rank(
+            altered.indices, altered.indptr[:-1][filled], lengths[filled], of_sgas, top
+        )
+    # A0 comes before SGAs with the same score.
+    codes = np.hstack([np.zeros((len(best), 1), np.int32), best])
+    scores = np.hstack([other[:, None], best_scores])
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :-1]
+    codes, scores = np.take_along_axis(codes, order, 1), np.take_along_axis(scores, order, 1)
+    # The mass of the SGAs is in units of the best of them.
+    highest = np.maximum(best_scores[:, 0], other)
+    total = mass * np.exp(best_scores[:, 0] - highest) + np.exp(other - highest)
+    posteriors = np.exp(scores - highest[:, None]) / total[:, None]
+    ruled_out = scores <= RULED_OUT
+    codes[ruled_out], posteriors[ruled_out] = NO_CAUSE, 0.0
+    return codes, posteriors
 
 
 def _rank(
@@ -166,14 +162,3 @@ def _rank(
         if rank + 1 < top:
             values[sgas == np.repeat(first, lengths)] = RULED_OUT
     return best, best_scores, mass
-
-
-def _insert_other(
-    best: np.ndarray, scores: np.ndarray, other: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Insert A0 among the best, before those with the same score."""
-    codes = np.hstack([np.zeros((len(best), 1), np.int32), best])
-    all_scores = np.hstack([other[:, None], scores])
-    order = np.argsort(-all_scores, axis=1, kind="stable")[:, :-1]
-    rows = np.arange(len(best))[:, None]
-    return codes[rows, order], all_scores[rows, order]

@@ -42,12 +42,6 @@ class TciResult:
     folder: Path
     manifest: dict[str, Any]
 
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What was called and kept, in numbers."""
-        summary: dict[str, Any] = self.manifest["summary"]
-        return summary
-
 
 def run_tci(
     x_path: Path,
@@ -79,8 +73,8 @@ def run_tci(
         if not folder.is_complete:
             started = time.monotonic()
             summary = _work(folder, events, weights, settings, cores, console, quiet)
-            manifest = manifest | {"seconds": time.monotonic() - started, "summary": summary}
-            manifest = manifest | {"status": "complete"}
+            manifest |= {"seconds": time.monotonic() - started, "summary": summary}
+            manifest |= {"status": "complete"}
             folder.write_manifest(manifest)
         folder.discard_work()
     return TciResult(out, manifest)
@@ -181,15 +175,42 @@ class ScoringProgress(WorkProgress):
 
 def make_tables(result: Tci) -> dict[str, pd.DataFrame]:
     """Make the tables of a result, by file name; causes are apart since they are many."""
+    events, calls, features = result.events, result.calls, result.features
+    samples, sgas, degs, names = (
+        np.array(each, object)
+        for each in (name_samples(result), events.sgas, events.degs, events.causes)
+    )
+    drivers = calls.drivers.assign(sga=sgas)
+    order = np.lexsort([-drivers["called"].to_numpy(), ~drivers["driver"].to_numpy()])
+    called, targets, causes = calls.calls, calls.targets, result.causes
+    of_deg = targets["deg"].to_numpy(int)
+    called = called.assign(sample=samples[called["tumour"]], sga=sgas[called["sga"]])
     tables = {
-        "drivers.csv": _name_drivers(result),
-        "calls.csv": _name_calls(result),
-        "targets.csv": _name_targets(result),
-        "degs.csv": _describe_degs(result),
+        "drivers.csv": drivers.iloc[order],
+        "calls.csv": called[["sample", "sga", "degs"]],
+        "targets.csv": targets.assign(sga=sgas[targets["sga"]], deg=degs[of_deg]),
+        "degs.csv": pd.DataFrame(
+            {
+                "deg": events.degs,
+                "prevalence": events.expressed.mean(axis=0),
+                "global_driver": names[causes.drivers[:, 0]],
+                "global_posterior": causes.driver_posteriors[:, 0],
+                "second": names[causes.drivers[:, 1]],
+                "second_posterior": causes.driver_posteriors[:, 1],
+                "drivers": np.bincount(of_deg, minlength=len(degs)),
+                "selected": np.isin(np.arange(len(degs)), features.degs),
+            }
+        ),
     }
-    if result.features.sgas and result.features.degs:
-        tables |= _keep_columns(result)
-    return tables
+    if not features.sgas or not features.degs:
+        return tables
+    kept = list(features.sgas), list(features.degs)
+    x = pd.DataFrame(events.altered[:, kept[0]].toarray(), columns=sgas[kept[0]])
+    y = pd.DataFrame(events.expressed[:, kept[1]].astype(np.int8), columns=degs[kept[1]])
+    for table in (x, y) if events.samples else ():
+        # an empty header is read as one of ids too
+        table.insert(0, "" if "sample" in table else "sample", list(samples))
+    return tables | {"x.csv": x, "y.csv": y}
 
 
 def pack_causes(result: Tci) -> memoryview:
@@ -237,70 +258,3 @@ def _list_causes(result: Tci) -> Iterator[pa.Table]:
         columns["rank"] = pa.array(rank.astype(np.int16) + np.int16(1))
         columns["posterior"] = pa.array(posterior[start : start + rows][tumour, deg, rank])
         yield pa.table({n: columns[n] for n in ("sample", "deg", "rank", "cause", "posterior")})
-
-
-def _name_drivers(result: Tci) -> pd.DataFrame:
-    table = result.calls.drivers.copy()
-    table["sga"] = _name(result.events.sgas, table["sga"])
-    order = np.lexsort([-table["called"].to_numpy(), ~table["driver"].to_numpy()])
-    return table.iloc[order]
-
-
-def _name_calls(result: Tci) -> pd.DataFrame:
-    table = result.calls.calls
-    return pd.DataFrame(
-        {
-            "sample": _name(name_samples(result), table["tumour"]),
-            "sga": _name(result.events.sgas, table["sga"]),
-            "degs": table["degs"],
-        }
-    )
-
-
-def _name_targets(result: Tci) -> pd.DataFrame:
-    table = result.calls.targets.copy()
-    table["sga"] = _name(result.events.sgas, table["sga"])
-    table["deg"] = _name(result.events.degs, table["deg"])
-    return table
-
-
-def _describe_degs(result: Tci) -> pd.DataFrame:
-    """For each DEG its global driver and the next, and how many drivers it is a target of."""
-    events, causes = result.events, result.causes
-    names = np.array(events.causes, object)
-    targets = result.calls.targets["deg"].to_numpy(int)
-    kept = np.zeros(len(events.degs), bool)
-    kept[list(result.features.degs)] = True
-    return pd.DataFrame(
-        {
-            "deg": events.degs,
-            "prevalence": events.expressed.mean(axis=0),
-            "global_driver": names[causes.drivers[:, 0]],
-            "global_posterior": causes.driver_posteriors[:, 0],
-            "second": names[causes.drivers[:, 1]],
-            "second_posterior": causes.driver_posteriors[:, 1],
-            "drivers": np.bincount(targets, minlength=len(events.degs)),
-            "selected": kept,
-        }
-    )
-
-
-def _keep_columns(result: Tci) -> dict[str, pd.DataFrame]:
-    events, features = result.events, result.features
-    sgas, degs = list(features.sgas), list(features.degs)
-    x = pd.DataFrame(events.altered[:, sgas].toarray(), columns=_name(events.sgas, sgas))
-    y = pd.DataFrame(events.expressed[:, degs].astype(np.int8), columns=_name(events.degs, degs))
-    tables = {"x.csv": x, "y.csv": y}
-    if events.samples is not None:
-        for table in tables.values():
-            table.insert(0, _free_name("sample", table), list(events.samples))
-    return tables
-
-
-def _free_name(name: str, table: pd.DataFrame) -> str:
-    """A name for the ids that no gene has; an empty header is read as one of ids too."""
-    return "" if name in table.columns else name
-
-
-def _name(names: tuple[str, ...] | list[str], codes: pd.Series | list[int]) -> list[str]:
-    return [names[code] for code in codes]
