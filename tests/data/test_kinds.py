@@ -85,10 +85,10 @@ def test_kinds_of_a_file(tmp_path, separator):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "must begin with the column names output and kind, but line 1 has none"),
+        ("", "must hold a table, but is empty"),
         ("name,kind\na,count\n", "line 1 has 'name', 'kind'"),
-        ("output,kind\na\n", "line 2 has fewer fields"),
-        ("output,kind\na,count\na,number\n", "line 3 has 'a' again; remove it"),
+        ("output,kind\na\n", "must have 2 fields in each line, but line 2 has 1"),
+        ("output,kind\na,count\na,number\n", "must have each output once, but repeats 'a'"),
     ],
 )
 def test_files_that_are_not_kinds(tmp_path, text, said):

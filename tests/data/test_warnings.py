@@ -9,7 +9,7 @@ import pytest
 
 from rinn.cli import run
 from rinn.config import RunSettings
-from rinn.data.align import _find_copies, as_data
+from rinn.data.align import _drop_copies, as_data
 from rinn.data.problem import make_problem
 from rinn.data.scaling import find_limits
 from rinn.data.warnings import find_warnings, warn_of_size
@@ -200,13 +200,14 @@ def test_copies_are_left_out_and_named():
 def test_common_outliers_make_no_copies():
     values = np.random.default_rng(1).normal(size=(300, 3))
     values[7] = 1e12
-    assert _find_copies(values) == {}
+    assert _drop_copies(values, tuple("abc"))[2] == []
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(0.7, 0.1), (-0.3, 0.3), (-1.0, 1.0), (1e-3, 5.0)])
 def test_copies_in_other_units_are_found(scale, shift):
     x = np.random.default_rng(1).integers(0, 2, 300).astype(float)
-    assert _find_copies(np.column_stack([x, scale * x + shift])) == {1: 0}
+    values = np.column_stack([x, scale * x + shift])
+    assert [each.name for each in _drop_copies(values, ("a", "b"))[2]] == ["b"]
 
 
 def test_a_copy_whose_name_an_output_has_too():

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from rinn.data.covariates import (
-    Covariates,
     CovariateTable,
     code_covariates,
     load_covariates,
@@ -154,14 +153,16 @@ def pair_tables(
     y_values, outputs, y_dropped = _drop_constant(y, "Y")
     check_range(x_values, inputs, "X")
     check_range(y_values, outputs, "Y")
-    copies: list[Dropped] = []
-    notes: tuple[str, ...] = ()
-    coding = (0.0, 1.0)
+    notes, coding = list[str](), (0.0, 1.0)
     if not as_is:
         x_values, inputs, copies = _drop_copies(x_values, inputs)
-        y_values, coding, notes = _recode_pairs(y_values, kinds)
-    coded: Covariates | None = None
-    constant: tuple[Dropped, ...] = ()
+        x_dropped += copies
+        low, high = float(np.nanmin(y_values)), float(np.nanmax(y_values))
+        is_pair = ((y_values == low) | (y_values == high) | np.isnan(y_values)).all()
+        if is_pair and not kinds and (low, high) != coding:
+            notes = [f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."]
+            y_values, coding = (y_values - low) / (high - low), (low, high)
+    coded, constant = None, tuple[Dropped, ...]()
     if covariates is not None:
         row_of = {sample: row for row, sample in enumerate(covariates.samples or ())}
         rows = [row_of[sample] for sample in x.samples or ()]
@@ -174,12 +175,25 @@ def pair_tables(
         new_inputs,
         new_outputs,
         x.samples,
-        (*dropped, *x_dropped, *copies, *y_dropped, *lacking, *constant),
+        (*dropped, *x_dropped, *y_dropped, *lacking, *constant),
         coded,
         kinds=tuple((new, kinds[old]) for new, old in renamed if kinds and old in kinds),
-        notes=notes,
+        notes=tuple(notes),
         coding=coding,
     )
+
+
+def find_shared_rows(
+    x: Table, y: Table, min_samples: int = MIN_SAMPLES
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None, tuple[Dropped, ...]]:
+    """The rows of two tables with the same samples, their ids, and the samples left out."""
+    x, y = (
+        Table(np.arange(len(table.values), dtype=float)[:, None], ("row",), table.samples)
+        for table in (x, y)
+    )
+    matched = pair_tables(x, y, min_samples=min_samples, as_is=True)
+    x_rows, y_rows = (part[:, 0].astype(int) for part in (matched.x, matched.y))
+    return x_rows, y_rows, matched.samples, matched.dropped
 
 
 def match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
@@ -253,56 +267,58 @@ def fingerprint(data: Data) -> dict[str, str]:
 
 def _load_two(x_path: Path, y_path: Path) -> tuple[Table, Table, tuple[str, ...]]:
     """Read X and Y, and transpose the one that has its samples in columns."""
-    x, y = read_cells(x_path, "X"), read_cells(y_path, "Y")
-    label = _find_transposed(x, y)
-    notes: tuple[str, ...] = ()
+    cells = {"X": read_cells(x_path, "X"), "Y": read_cells(y_path, "Y")}
+    label, notes = _find_transposed(**cells), list[str]()
     if label is not None:
-        x, y = (_transpose(x), y) if label == "X" else (x, _transpose(y))
+        turned = cells[label]
+        values = np.ascontiguousarray(np.transpose(turned.values))
+        cells[label] = Cells(values, turned.samples or (), turned.columns)
         other = "Y" if label == "X" else "X"
         note = f"{label} was transposed: its samples are in columns, as the sample ids of {other}"
-        notes = (f"{note} show",)
-    x_table = check_cells(x, f"X ({x_path})", x_path)
-    return x_table, check_cells(y, f"Y ({y_path})", y_path, missing=True), notes
+        notes = [f"{note} show"]
+    x = check_cells(cells["X"], f"X ({x_path})", x_path)
+    return x, check_cells(cells["Y"], f"Y ({y_path})", y_path, missing=True), tuple(notes)
 
 
-def _find_transposed(x: Cells, y: Cells) -> str | None:
+def _find_transposed(X: Cells, Y: Cells) -> str | None:
     """Which table has the samples of the other in its columns: X, Y, or None where unclear.
 
     Genes may be in both tables too, so that the columns of either are rows of the other. Then the
     samples are those names that make up at least half of the rows and half of the columns.
     """
-    if x.samples is None or y.samples is None or set(x.samples) & set(y.samples):
+    if X.samples is None or Y.samples is None or set(X.samples) & set(Y.samples):
         return None
-    pairs = {"X": (x.columns, y.samples), "Y": (y.columns, x.samples)}
-    shared = {label: len(set(names) & set(ids)) for label, (names, ids) in pairs.items()}
+    pairs = {"X": (set(X.columns), set(Y.samples)), "Y": (set(Y.columns), set(X.samples))}
     for bound in (min, max):
         matching = [
             label
             for label, (names, ids) in pairs.items()
-            if 2 * shared[label] >= bound(len(names), len(ids))
+            if 2 * len(names & ids) >= bound(len(names), len(ids))
         ]
         if len(matching) == 1:
             return matching[0]
     return None
 
 
-def _transpose(cells: Cells) -> Cells:
-    values = np.ascontiguousarray(np.transpose(cells.values))
-    return Cells(values, cells.samples or (), cells.columns)
-
-
 def _share_ids(
     x: Table, y: Table, covariates: CovariateTable | None
 ) -> tuple[Table, Table, CovariateTable | None, list[Dropped]]:
     """Give each table the ids of those it is matched with by position; drop empty rows of Y."""
-    rows = np.flatnonzero(~np.isnan(y.values).all(axis=1)).tolist()
-    if not rows:
+    is_empty = np.isnan(y.values).all(axis=1)
+    if is_empty.all():
         raise InputError(
             f"Y must hold numbers, but all of its {len(y.values)} rows are empty; check the table"
         )
     is_positional = x.samples is None or y.samples is None
+    if is_positional and len(x.values) != len(y.values):
+        advice = "remove the extra rows, or give both tables a first column called 'sample'"
+        if len(x.columns) == len(y.values) or len(y.columns) == len(x.values):
+            advice = "give each sample a row, as one table seems to have its samples in columns"
+        raise InputError(
+            f"X and Y must have the same number of rows unless both have sample ids, but X has "
+            f"{len(x.values)} and Y has {len(y.values)}; {advice}"
+        )
     if is_positional:
-        _check_rows(x, y)
         ids = x.samples or y.samples
         x, y = replace(x, samples=ids), replace(y, samples=ids)
     if covariates is not None and (x.samples is None or covariates.samples is None):
@@ -313,13 +329,13 @@ def _share_ids(
                 f"tables a first column called 'sample'"
             )
         covariates = replace(covariates, samples=x.samples)
-    empty = sorted(set(range(len(y.values))) - set(rows))
-    if not empty:
+    if not is_empty.any():
         return x, y, covariates, []
-    names = [y.samples[row] if y.samples else f"row {row + 1}" for row in empty]
+    names = [y.samples[n] if y.samples else f"row {n + 1}" for n in np.flatnonzero(is_empty)]
+    dropped = [Dropped("Y", name, "sample has no outputs") for name in names]
+    rows = np.flatnonzero(~is_empty).tolist()
     if covariates is not None and x.samples is None:
         covariates = covariates.take(rows)
-    dropped = [Dropped("Y", name, "sample has no outputs") for name in names]
     return (x.take(rows) if is_positional else x), y.take(rows), covariates, dropped
 
 
@@ -383,18 +399,6 @@ def _match_samples(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
     return x.take(x_rows), y.take([y_row[sample] for sample in samples]), dropped
 
 
-def _check_rows(x: Table, y: Table) -> None:
-    """Refuse different row counts where rows can only be matched by position."""
-    if len(x.values) != len(y.values):
-        advice = "remove the extra rows, or give both tables a first column called 'sample'"
-        if len(x.columns) == len(y.values) or len(y.columns) == len(x.values):
-            advice = "give each sample a row, as one table seems to have its samples in columns"
-        raise InputError(
-            f"X and Y must have the same number of rows unless both have sample ids, but X has "
-            f"{len(x.values)} and Y has {len(y.values)}; {advice}"
-        )
-
-
 def _drop_constant(table: Table, label: str) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
     """Drop constant columns, and those with hardly any value."""
     values, columns = np.asarray(table.values), table.columns
@@ -408,58 +412,37 @@ def _drop_constant(table: Table, label: str) -> tuple[np.ndarray, tuple[str, ...
             f"{label} must have a column that varies, but each of its {len(columns)} columns has "
             f"the same value in all {len(values)} samples{few}; check the table, or add samples"
         )
-    dropped = []
-    for number in np.flatnonzero(is_constant):
-        reason = f"constant (always {first[number]:g})"
-        if is_few[number]:
-            reason = f"only {observed[:, number].sum()} values"
-        dropped.append(Dropped(label, columns[number], reason))
-    kept = tuple(name for name, flag in zip(columns, is_constant, strict=True) if not flag)
+    reasons = {
+        n: f"only {observed[:, n].sum()} values" if is_few[n] else f"constant (always {first[n]:g})"
+        for n in np.flatnonzero(is_constant)
+    }
+    dropped = [Dropped(label, columns[n], reason) for n, reason in reasons.items()]
+    kept = tuple(name for n, name in enumerate(columns) if not is_constant[n])
     return values[:, ~is_constant], kept, dropped
 
 
 def _drop_copies(
     values: np.ndarray, columns: tuple[str, ...]
 ) -> tuple[np.ndarray, tuple[str, ...], list[Dropped]]:
-    """Keep the first of inputs that are the same but for origin, scale and sign."""
-    copies = _find_copies(values)
-    dropped = []
-    for number, original in copies.items():
-        name = quote(columns[original])
-        is_same = (values[:, number] == values[:, original]).all()
-        how = f"the same as {name}" if is_same else f"{name} in other units or with another sign"
-        reason = f"it is {how}; edges of {name} are those of both"
-        dropped.append(Dropped("X", columns[number], reason))
-    kept = [number for number in range(len(columns)) if number not in copies]
-    return values[:, kept], tuple(columns[number] for number in kept), dropped
-
-
-def _find_copies(values: np.ndarray) -> dict[int, int]:
-    """Columns that are the same but for origin, scale and sign: each later one, and the first.
+    """Keep the first of inputs that are the same but for origin, scale and sign.
 
     Columns are compared after the first sample is brought to 0, and the next that clearly differs
     from it to 1.
     """
     seen: dict[bytes, int] = {}
-    copies = {}
+    kept, dropped = [], []
     for number, column in enumerate(values.T):
         moved = column - column[0]
         size = np.abs(moved)
         unit = moved[(size > 0.1 * np.median(size[size > 0])).argmax()]
         rounded = np.round(moved / unit, 9) + 0.0  # no -0.0
         original = seen.setdefault(hashlib.sha256(rounded.tobytes()).digest(), number)
-        if original != number:
-            copies[number] = original
-    return copies
-
-
-def _recode_pairs(
-    values: np.ndarray, kinds: Mapping[str, str] | None
-) -> tuple[np.ndarray, tuple[float, float], tuple[str, ...]]:
-    """Read outputs that all have the same two values, such as 1 and 2, as 0 and 1."""
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    is_pair = ((values == low) | (values == high) | np.isnan(values)).all()
-    if kinds or not is_pair or (low, high) == (0, 1):
-        return values, (0.0, 1.0), ()
-    note = f"Coding: all outputs are {low:g} or {high:g}, and are read as 0 and 1."
-    return (values - low) / (high - low), (low, high), (note,)
+        if original == number:
+            kept.append(number)
+            continue
+        name = quote(columns[original])
+        is_same = (column == values[:, original]).all()
+        how = f"the same as {name}" if is_same else f"{name} in other units or with another sign"
+        reason = f"it is {how}; edges of {name} are those of both"
+        dropped.append(Dropped("X", columns[number], reason))
+    return values[:, kept], tuple(columns[number] for number in kept), dropped

@@ -152,10 +152,9 @@ def load_covariates(path: str | os.PathLike[str]) -> CovariateTable:
     so does one of text whose cells are all different. A column is a number where each of its cells
     is one or is missing, and text otherwise.
     """
-    path = Path(path)
     source = f"{LABEL} ({path})"
     with within_memory(source):
-        content, suffix = read_content(path, source, (*TEXT_SUFFIXES, ".parquet"))
+        content, suffix = read_content(Path(path), source, (*TEXT_SUFFIXES, ".parquet"))
         if suffix == ".parquet":
             return _convert(read_parquet(content, source), source)
         return _convert(read_text_frame(content, suffix, source), source)
@@ -217,7 +216,14 @@ def code_covariates(table: CovariateTable) -> tuple[Covariates, tuple[Dropped, .
             f"{quote_some(list(table.columns))} has the same value in all samples; leave the "
             f"covariates out"
         )
-    _check_count(codings, table.rows)
+    columns = sum(len(coding.columns) for coding in codings)
+    if columns * SAMPLES_PER_COLUMN > table.rows:
+        most = max(codings, key=lambda coding: len(coding.columns))
+        raise InputError(
+            f"covariates must have at most one level for {SAMPLES_PER_COLUMN} samples, but have "
+            f"{columns} for {table.rows} samples, {len(most.columns)} of them in "
+            f"{quote(most.name)}; leave it out, or join levels"
+        )
     values = encode_covariates(table, codings)
     return Covariates(values, tuple(codings), tuple(notes)), tuple(dropped)
 
@@ -235,7 +241,15 @@ def encode_covariates(
             )
         values = table.columns[coding.name]
         if coding.levels:
-            _check_levels(coding, values, table.samples)
+            levels = _name_levels(values)
+            unseen = np.flatnonzero(~np.isin(levels, coding.levels))
+            if len(unseen):
+                where = name_row(int(unseen[0]), None, table.samples)
+                raise InputError(
+                    f"covariates must have levels that the networks were trained with in column "
+                    f"{quote(coding.name)} ({quote_some(coding.levels)}), but {where} has "
+                    f"{quote(levels[unseen[0]])}; leave such samples out"
+                )
         elif values.dtype == object:
             raise InputError(
                 f"covariates must hold numbers in column {quote(coding.name)}, as where the "
@@ -247,7 +261,14 @@ def encode_covariates(
 
 def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
     names = [str(name).strip() for name in frame.columns]
-    samples, first = _find_samples(frame, names)
+    samples, first = None, 0
+    if not is_default(frame.index):
+        samples = tuple(str(name).strip() for name in frame.index)
+    elif len(names) > 1:
+        cells = tuple(str(cell).strip() for cell in frame.iloc[:, 0])
+        is_unique = len(set(cells)) == len(cells) > 1
+        if is_id_header(names[0]) or (is_unique and is_all_text(cells)):
+            samples, first = cells, 1
     names = names[first:]
     if not names or not len(frame):
         what = "a column beside the sample ids" if len(frame) else "a row for each sample"
@@ -260,18 +281,6 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
         for number, name in enumerate(names)
     }
     return CovariateTable(columns, samples)
-
-
-def _find_samples(frame: pd.DataFrame, names: list[str]) -> tuple[tuple[str, ...] | None, int]:
-    """The sample ids, and how many columns they take."""
-    if not is_default(frame.index):
-        return tuple(str(name).strip() for name in frame.index), 0
-    if len(names) > 1:
-        cells = [str(cell).strip() for cell in frame.iloc[:, 0]]
-        is_unique = len(set(cells)) == len(cells) > 1
-        if is_id_header(names[0]) or (is_unique and is_all_text(cells)):
-            return tuple(cells), 1
-    return None, 0
 
 
 def _convert_column(
@@ -344,26 +353,3 @@ def _make_notes(coding: Coding, values: np.ndarray) -> list[str]:
             f"are names, such as of batches, write them as text (b1, b2)"
         )
     return notes
-
-
-def _check_count(codings: Sequence[Coding], samples: int) -> None:
-    columns = sum(len(coding.columns) for coding in codings)
-    if columns * SAMPLES_PER_COLUMN > samples:
-        most = max(codings, key=lambda coding: len(coding.columns))
-        raise InputError(
-            f"covariates must have at most one level for {SAMPLES_PER_COLUMN} samples, but have "
-            f"{columns} for {samples} samples, {len(most.columns)} of them in {quote(most.name)}; "
-            f"leave it out, or join levels"
-        )
-
-
-def _check_levels(coding: Coding, values: np.ndarray, samples: tuple[str, ...] | None) -> None:
-    levels = _name_levels(values)
-    unseen = ~np.isin(levels, coding.levels)
-    if unseen.any():
-        row = int(np.flatnonzero(unseen)[0])
-        raise InputError(
-            f"covariates must have levels that the networks were trained with in column "
-            f"{quote(coding.name)} ({quote_some(coding.levels)}), but "
-            f"{name_row(row, None, samples)} has {quote(levels[row])}; leave such samples out"
-        )

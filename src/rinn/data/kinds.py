@@ -12,7 +12,8 @@ import pandas as pd
 
 from rinn.data.likelihoods import BINARY, COUNT, KINDS, MIXED, NUMBER
 from rinn.data.records import Data
-from rinn.data.text import Lines, read_name, read_records
+from rinn.data.tables import read_frame
+from rinn.data.text import Lines, check_unique
 from rinn.errors import InputError, quote, quote_some, suggest
 
 if TYPE_CHECKING:
@@ -79,13 +80,12 @@ def describe_outputs(problem: Problem) -> dict[str, Any] | None:
 def _check_values(data: Data, kinds: Sequence[str], loss: str) -> None:
     for name, kind, column in zip(data.outputs, kinds, data.y.T, strict=True):
         values = column[~np.isnan(column)]
-        if kind == BINARY and not np.isin(values, (0, 1)).all():
-            wrong, what = values[~np.isin(values, (0, 1))][0], "0 and 1"
-        elif kind == COUNT and ((values < 0) | (values != np.round(values))).any():
-            wrong = values[(values < 0) | (values != np.round(values))][0]
-            what = "whole numbers from 0"
-        else:
+        is_right = np.isin(values, (0, 1))
+        if kind == COUNT:
+            is_right = (values >= 0) & (values == np.round(values))
+        if kind == NUMBER or is_right.all():
             continue
+        wrong, what = values[~is_right][0], "0 and 1" if kind == BINARY else "whole numbers from 0"
         if loss == "auto":
             raise InputError(
                 f"kinds must fit the outputs, but {quote(name)} is said to be {kind}, which is "
@@ -124,20 +124,12 @@ def check_kinds(kinds: Any, columns: Sequence[str], source: str = "kinds") -> di
 
 def load_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read the kinds of outputs from a table with the columns `output` and `kind`."""
-    kinds: dict[str, str] = {}
     lines = Lines(path, "--kinds")
-    records = read_records(lines)
-    header = next(records, [])
-    names = [name.strip().lower() for name in header]
-    if "output" not in names or "kind" not in names:
-        but = f"has {quote_some(header) or 'none'}"
-        raise lines.reject("begin with the column names output and kind", but, "write them")
-    output, kind = names.index("output"), names.index("kind")
-    for fields in records:
-        if len(fields) <= max(output, kind):
-            raise lines.reject("have an output and its kind", "has fewer fields", "add them")
-        name = read_name(fields[output])
-        if name in kinds:
-            raise lines.reject("name each output once", f"has {quote(name)} again", "remove it")
-        kinds[name] = fields[kind].strip().lower()
-    return kinds
+    frame = read_frame(lines)
+    header = list(frame.columns)
+    frame.columns = frame.columns.str.lower()
+    if not {"output", "kind"} <= set(frame):
+        but = f"has {quote_some(header)}"
+        raise lines.reject("begin with the column names output and kind", but, "write them", line=1)
+    check_unique(list(frame["output"]), lines.source, "output")
+    return dict(zip(frame["output"], frame["kind"].str.lower(), strict=True))

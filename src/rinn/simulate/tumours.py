@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import expit
 
 from rinn.config import check_integer, check_range
-from rinn.data.align import pair_tables
+from rinn.data.align import find_shared_rows
 from rinn.data.tables import Table, load_table, make_table
 from rinn.data.text import is_id_header
 from rinn.errors import InputError, quote, quote_some
@@ -116,7 +116,15 @@ def sample_tumours(
     the published ones.
     """
     check_integer("samples", samples)
-    options = _check_parents(parents, strength)
+    options: dict[str, Any] = {}
+    if check_integer("parents", parents, minimum=0, maximum=MAX_PARENTS):
+        ends = STRENGTH if strength is None else check_range("strength", strength, maximum=1)
+        options = {"parents": parents, "strength": ends}
+    elif strength is not None:
+        raise InputError(
+            f"strength must come with parents of 1 to {MAX_PARENTS}, got {strength!r} "
+            f"without; add parents, or leave strength out"
+        )
     of_population, of_lots, of_scatter, of_parents = rng.spawn(4)
     population = draw_population(of_population)
     effects = _draw_parents(of_parents, population.frequencies, **options) if options else []
@@ -134,7 +142,9 @@ def sample_tumours(
         tissue[rows] = np.searchsorted(np.cumsum(FRACTIONS)[:-1], of_tissue[:, 0], side="right")
         burden = 1 + BURDEN_SPREAD * (2 * of_burden - 1)  # [row, 1]
         x[rows] = _draw_sgas(population, tissue[rows], burden, *of_sgas)
-        absent = 1 - _find_deg_probability(of_scatter, population, tissue[rows])
+        scatter = of_scatter.standard_normal((count, len(FACTORS)), dtype=np.float32)
+        logits = population.deg_logits[tissue[rows]] + SCATTER * scatter @ population.deg_loadings
+        absent = 1 - expit(logits)  # [row, deg]
         for sga, deg, weight in effects:
             absent[:, deg] *= 1 - weight * x[rows, sga]
         y[rows] = of_degs >= absent
@@ -149,20 +159,6 @@ def sample_tumours(
         parents=listed if options else None,
         parameters=options,
     )
-
-
-def _check_parents(parents: int, strength: tuple[float, float] | None) -> dict[str, Any]:
-    """Check what was asked for; nothing where there are to be no parents."""
-    count = check_integer("parents", parents, minimum=0, maximum=MAX_PARENTS)
-    if count == 0 and strength is not None:
-        raise InputError(
-            f"strength must come with parents of 1 to {MAX_PARENTS}, got {strength!r} "
-            f"without; add parents, or leave strength out"
-        )
-    if count == 0:
-        return {}
-    ends = STRENGTH if strength is None else check_range("strength", strength, maximum=1)
-    return {"parents": count, "strength": ends}
 
 
 def _draw_parents(
@@ -190,8 +186,9 @@ def _draw_sgas(
     of_sgas: np.ndarray,
 ) -> np.ndarray:
     """Draw the alterations [row, sga]: own events, and in a block those that follow it."""
-    linked = of_link < LINK  # [row, 1]
-    of_events, of_reach = (_link(linked, lots) for lots in (of_events, of_reach))
+    linked = (of_link < LINK)[:, 0]  # [row]
+    for lots in (of_events, of_reach):  # the second block has the lot of the first
+        lots[linked, 1] = lots[linked, 0]
     events = of_events < -np.expm1(-population.block_rates[tissue] * burden)  # [row, block]
     rates = population.sga_rates[tissue] * burden  # [row, sga]
     absent = np.exp(-rates)
@@ -207,21 +204,6 @@ def _draw_sgas(
     waits = -np.log(np.maximum(of_sgas[none], np.finfo(np.float32).tiny)) / rates[none]
     altered[none, waits.argmin(axis=1)] = True
     return altered
-
-
-def _link(linked: np.ndarray, lots: np.ndarray) -> np.ndarray:
-    """Give the second block the lot [row, block] of the first where they are linked."""
-    first, second, others = np.split(lots, [1, 2], axis=1)
-    return np.hstack([first, np.where(linked, first, second), others])
-
-
-def _find_deg_probability(
-    rng: np.random.Generator, population: Population, tissue: np.ndarray
-) -> np.ndarray:
-    """P(DEG = 1) [row, deg] of the tissue, moved by the tumour's own scatter along the factors."""
-    factors = len(population.deg_loadings)
-    scatter = rng.standard_normal((len(tissue), factors), dtype=np.float32)  # [row, factor]
-    return expit(population.deg_logits[tissue] + SCATTER * scatter @ population.deg_loadings)
 
 
 def draw_population(rng: np.random.Generator) -> Population:
@@ -356,17 +338,30 @@ def load_tumours(
             f"given; add it, or leave both out for generated tumours"
         )
     x, y = _load("x_block", x_block, taken), _load("y_block", y_block, taken)
-    matched = pair_tables(_number_rows(x), _number_rows(y), as_is=True)
-    x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
-    count = _count_rows(samples, len(x_rows))
-    index = None if matched.samples is None else pd.Index(matched.samples[:count])
+    x_rows, y_rows, ids, dropped = find_shared_rows(x, y)
+    count = len(x_rows) if samples is None else check_integer("samples", samples)
+    if count > len(x_rows):
+        raise InputError(
+            f"samples must be at most the {len(x_rows)} rows that x_block and y_block have in "
+            f"common, got {samples}; leave it out, or choose {len(x_rows)} or less"
+        )
     outputs = np.take(y.values, y_rows, axis=0)
-    _check_binary(outputs, y.columns)
+    wrong = (outputs != 0) & (outputs != 1)  # [sample, output]
+    if wrong.any():
+        row, column = map(int, np.argwhere(wrong)[0])
+        raise InputError(
+            f"y_block must hold 0 and 1 only, because the simulated outputs do and mixed ones "
+            f"cannot be learned together, but {outputs[row, column]:g} is in column "
+            f"{quote(y.columns[column])}, one of {wrong.any(axis=0).sum()} such columns; turn them "
+            f"into 0 and 1, or leave them out"
+        )
+    index = None if ids is None else pd.Index(ids[:count])
+    paths = {"x_block": x.path, "y_block": y.path}
     return Tumours(
         x=_to_frame(np.take(x.values, x_rows[:count], axis=0), x.columns, index),
         y=_to_frame(outputs[:count], y.columns, index),
-        dropped=matched.dropped,
-        parameters={"x_block": _name_source(x), "y_block": _name_source(y)},
+        dropped=dropped,
+        parameters={name: str(path or "in memory") for name, path in paths.items()},
     )
 
 
@@ -390,36 +385,6 @@ def _load(name: str, source: Source, taken: Collection[str]) -> Table:
     return table
 
 
-def _number_rows(table: Table) -> Table:
-    """A stand-in for a table to match samples by, so that constant columns are kept."""
-    return Table(np.arange(len(table.values), dtype=float)[:, None], ("row",), table.samples)
-
-
-def _count_rows(samples: int | None, matched: int) -> int:
-    if samples is None:
-        return matched
-    if check_integer("samples", samples) > matched:
-        raise InputError(
-            f"samples must be at most the {matched} rows that x_block and y_block have in common, "
-            f"got {samples}; leave it out, or choose {matched} or less"
-        )
-    return samples
-
-
-def _check_binary(outputs: np.ndarray, columns: tuple[str, ...]) -> None:
-    """Refuse outputs that cannot be learned together with those of the simulated block."""
-    wrong = (outputs != 0) & (outputs != 1)  # [sample, output]
-    if not wrong.any():
-        return
-    row, column = map(int, np.argwhere(wrong)[0])
-    others = [name for name, flag in zip(columns, wrong.any(axis=0), strict=True) if flag]
-    raise InputError(
-        f"y_block must hold 0 and 1 only, because the simulated outputs do and mixed ones cannot "
-        f"be learned together, but {outputs[row, column]:g} is in column {quote(columns[column])}, "
-        f"one of {len(others)} such columns; turn them into 0 and 1, or leave them out"
-    )
-
-
 def _to_frame(values: np.ndarray, columns: tuple[str, ...], index: pd.Index | None) -> pd.DataFrame:
     """Make a table; whole numbers are written without a point."""
     if ((values == 0) | (values == 1)).all():
@@ -427,7 +392,3 @@ def _to_frame(values: np.ndarray, columns: tuple[str, ...], index: pd.Index | No
     elif (values == np.round(values)).all() and (np.abs(values) < 2**53).all():
         values = values.astype(np.int64)
     return pd.DataFrame(values, index=index, columns=list(columns))
-
-
-def _name_source(table: Table) -> str:
-    return "in memory" if table.path is None else str(table.path)

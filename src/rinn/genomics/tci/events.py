@@ -6,14 +6,14 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from rinn.data.align import MIN_SAMPLES, pair_tables
+from rinn.data.align import MIN_SAMPLES, find_shared_rows
 from rinn.data.records import Dropped
 from rinn.data.tables import (
     TEXT_SUFFIXES,
@@ -127,16 +127,7 @@ def fingerprint_events(events: Events) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
-@dataclass(frozen=True)
-class _Bits:
-    """A table of zeros and ones, as bytes, and the same rows as a table of their numbers."""
-
-    bits: np.ndarray
-    columns: tuple[str, ...]
-    rows: Table
-
-
-def _shrink(table: Table, label: str) -> _Bits:
+def _shrink(table: Table, label: str) -> Table:
     """Refuse other values than 0 and 1, and keep a byte for each."""
     numbers = np.asarray(table.values)
     wrong = (numbers != 0) & (numbers != 1)
@@ -147,24 +138,20 @@ def _shrink(table: Table, label: str) -> _Bits:
             f"{numbers[row, column]:g}, the first of {int(wrong.sum())} such values; write 1 "
             f"where a gene is altered or its expression changed, else 0"
         )
-    numbered = np.arange(len(numbers), dtype=float)[:, None]
-    rows = Table(numbered, ("row",), table.samples, table.path)
-    return _Bits(numbers.astype(np.int8), table.columns, rows)
+    return replace(table, values=numbers.astype(np.int8))
 
 
-def _pair(x: _Bits, y: _Bits, labels: pd.Series | None, min_samples: int) -> Events:
+def _pair(x: Table, y: Table, labels: pd.Series | None, min_samples: int) -> Events:
     if OTHER in x.columns:
         raise InputError(
             f"X must not have a column {OTHER!r}, which stands for all causes that are not "
             f"measured, but it has; rename it"
         )
     min_samples = max(2, min_samples)
-    matched = pair_tables(x.rows, y.rows, min_samples=min_samples, as_is=True)
-    x_rows, y_rows = (rows[:, 0].astype(int) for rows in (matched.x, matched.y))
-    samples, dropped = matched.samples, matched.dropped
+    x_rows, y_rows, samples, dropped = find_shared_rows(x, y, min_samples)
     tissues = None
     if labels is not None:
-        kept, tissues = _match_labels(labels, samples, x_rows, len(x.bits))
+        kept, tissues = _match_labels(labels, samples, x_rows, len(x.values))
         if len(kept) < min_samples:
             raise InputError(
                 f"X, Y and the tissues must have at least {min_samples} samples in common, but "
@@ -176,8 +163,8 @@ def _pair(x: _Bits, y: _Bits, labels: pd.Series | None, min_samples: int) -> Eve
             samples = tuple(samples[i] for i in kept)
         x_rows, y_rows = x_rows[kept], y_rows[kept]
     return Events(
-        altered=sparse.csr_array(x.bits[x_rows]),
-        expressed=y.bits[y_rows].astype(bool),
+        altered=sparse.csr_array(np.take(x.values, x_rows, axis=0)),
+        expressed=np.take(y.values, y_rows, axis=0).astype(bool),
         sgas=x.columns,
         degs=y.columns,
         samples=samples,
