@@ -38,8 +38,7 @@ TINY = 1e-12  # the smallest rate that is not zero
 class Stream(IntEnum):
     """The streams of random numbers: each generator is made from a seed and one of these.
 
-    NumPy takes `[seed, 29]` and `[seed, 29, 0]` for the same: a further number in the list does not
-    tell two uses apart, so each use has its own stream.
+    NumPy takes `[seed, 29]` and `[seed, 29, 0]` for the same, so each use has its own stream.
     """
 
     RINN_TRIALS = 3
@@ -151,20 +150,13 @@ def check_device(name: str) -> None:
 
 
 def setting(default: Any, about: str = "", **limits: Any) -> Any:
-    """A field of settings: its default, its help on the command line and in Python, its limits.
-
-    `limits` are `choices`, or the arguments of `check_integer` or `check_number`. A field without
-    help is no option of the command.
-    """
+    """A field of settings: default, help (none: no option of the command), and limits to check."""
     metadata = {"limits": limits} | ({"help": about} if about else {})
     return dataclasses.field(default=default, metadata=metadata)
 
 
 class Settings:
-    """Records whose fields are made by `setting`: checked when made, and documented by their help.
-
-    None is allowed where it is the default. Numbers of NumPy become those of Python.
-    """
+    """Records of `setting` fields, checked when made; None is allowed where it is the default."""
 
     def __init_subclass__(cls) -> None:
         fields = ((name, getattr(value, "metadata", {})) for name, value in vars(cls).items())

@@ -18,11 +18,7 @@ class TrainingError(RuntimeError):
 
 
 def suggest(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
-    """The closest choices, for the end of an error message.
-
-    >>> suggest("gausian", ["matrix", "gaussian"])
-    "; did you mean 'gaussian'? Known: matrix, gaussian"
-    """
+    """The closest choices, for the end of an error message."""
     listing = ", ".join(choices := list(choices))
     spelling = {choice.lower(): choice for choice in choices}
     matches = difflib.get_close_matches(str(name).lower(), list(spelling), n=2, cutoff=0.5)
@@ -33,39 +29,23 @@ def suggest(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
 
 
 def quote(name: str) -> str:
-    """A name in quotes, on one line, shortened when very long.
-
-    >>> quote("TP53"), len(quote("x" * 300))
-    ("'TP53'", 62)
-    """
+    """A name in quotes, on one line, shortened when very long."""
     return repr(name if len(name) <= 60 else f"{name[:40]}...{name[-17:]}")
 
 
 def quote_some(names: Sequence[str], limit: int = 3) -> str:
-    """The first few names of a list, and how many more there are.
-
-    >>> quote_some(["a", "b", "c"], limit=2)
-    "'a', 'b' and 1 more"
-    """
+    """The first few names of a list, and how many more there are."""
     shown = ", ".join(quote(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "latent"), count(1200, "sample")
-    ('1 latent', '1,200 samples')
-    """
+    """A number with its noun: 1 latent, 1,200 samples."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def clip(name: str, length: int = NAME_LENGTH) -> str:
-    """A name on one line of at most `length` characters.
-
-    >>> clip("a long name", 6)
-    'a lon…'
-    """
+    """A name on one line of at most `length` characters."""
     line = " ".join(name.split()) or "(no name)"
     return line if len(line) <= length else line[: length - 1] + "…"
 
@@ -84,10 +64,6 @@ def reject_text(source: str, column: str, location: str, text: str) -> InputErro
 
 
 def name_row(row: int, lines: Sequence[int] | None, samples: Sequence[str] | None) -> str:
-    """Where a row is, as the user sees it.
-
-    >>> name_row(0, [2, 3], ["a", "b"]), name_row(0, None, None)
-    ("line 2 (sample 'a')", 'row 1')
-    """
+    """Where a row is, as the user sees it: line 2 (sample 'a')."""
     location = f"row {row + 1}" if lines is None else f"line {lines[row]}"
     return location if samples is None else f"{location} (sample {quote(samples[row])})"

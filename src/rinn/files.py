@@ -1,8 +1,4 @@
-"""Files: read with bounds, written as a whole or not at all; output folders; tables as text.
-
-Temporary files and the lock have names that no one else uses: `.rinn-`, 16 hexadecimal digits,
-`.part`; and `.rinn.lock`. Errors of the disk become InputErrors here.
-"""
+"""Files, read with bounds and written as a whole or not at all; output folders; tables as text."""
 
 from __future__ import annotations
 
@@ -128,10 +124,7 @@ def _refuse_folder(folder: Path) -> Iterator[None]:
 
 
 def _lock_file(file: IO[str]) -> None:
-    """Lock a file for this process; BlockingIOError if another process has locked it.
-
-    Windows and some file systems of clusters have no such locks: there nothing is locked.
-    """
+    """Lock a file, where the system has locks; BlockingIOError if another process has it."""
     try:
         import fcntl
     except ImportError:
@@ -257,12 +250,7 @@ def _reject_unreadable(source: str, error: Exception) -> InputError:
 
 
 def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None = None) -> bytes:
-    r"""Write a table as text, so that spreadsheets take none of its text for a formula.
-
-    Example:
-        >>> encode_table(pd.DataFrame({"name": ["TP53", "=1+1"], "-": [-1.5, 2.0]}))
-        b"name,-\nTP53,-1.5\n'=1+1,2.0\n"
-    """
+    """Write a table as text, so that spreadsheets take none of its text for a formula."""
     safe = _map_text(table, guard_formula)
     text = safe.to_csv(index=False, sep=separator, float_format=digits, lineterminator="\n")
     return text.encode("utf-8", "backslashreplace")
@@ -276,24 +264,12 @@ def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
 
 
 def guard_formula(text: str) -> str:
-    """Write text so that no spreadsheet takes it for a formula: with a quote before it.
-
-    A formula begins with = + - @, a tab or a carriage return; a number is none.
-
-    Example:
-        >>> [guard_formula(text) for text in ("TP53", "-", "-1.5", "=1+1", "'=1+1")]
-        ['TP53', '-', '-1.5', "'=1+1", "''=1+1"]
-    """
+    """Write text so that no spreadsheet takes it for a formula: with a quote before it."""
     return f"'{text}" if _is_formula(text) else text
 
 
 def unguard_formula(text: str) -> str:
-    """Read what `guard_formula` wrote.
-
-    Example:
-        >>> [unguard_formula(text) for text in ("TP53", "'-", "5'-FU", "'=1+1", "''=1+1")]
-        ['TP53', "'-", "5'-FU", '=1+1', "'=1+1"]
-    """
+    """Read what `guard_formula` wrote."""
     return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 

@@ -44,11 +44,7 @@ from rinn.structure.vote import vote_graph
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do, decided before anything is trained.
-
-    `problem` is what the networks will see. Where none is needed, there are no `trials` and
-    `skip_reason` says why. `prior` is the prior knowledge about the columns of the data.
-    """
+    """What a run will do; without `trials`, `skip_reason` says why no network is needed."""
 
     data: Data
     settings: RunSettings
@@ -317,14 +313,7 @@ def annotate_latent(
     q: Mapping[tuple[str, str], float] | None = None,
     frequencies: bool = True,
 ) -> LatentGraph:
-    """A latent graph whose edges and latents have the attributes that are known of them.
-
-    Args:
-        latent: the graph, and that of all candidates.
-        refit: gives the effects of edges and latents, and the loss without them.
-        q: q-values by edge.
-        frequencies: whether frequencies are kept; without resamples nothing is known of them.
-    """
+    """A latent graph with what the refit, q-values and resamples say of its edges and latents."""
     graphs = [graph.copy() for graph in (latent.graph, latent.candidates)]
     for graph in graphs:
         for edge in refit.edges if refit else ():

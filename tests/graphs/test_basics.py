@@ -3,7 +3,15 @@ import pytest
 from hypothesis import given
 
 from rinn.errors import InputError
-from rinn.graphs.basics import by_role, check_graph, collapse, latents_in_order, reach, sources
+from rinn.graphs.basics import (
+    by_role,
+    check_graph,
+    collapse,
+    latents_in_order,
+    name_latents,
+    reach,
+    sources,
+)
 from tiny_graphs import graphs, make_graph, paper_truth, same
 
 
@@ -135,3 +143,7 @@ def test_check_suggests_a_role():
     graph.add_node("a", role="hidden")
     with pytest.raises(InputError, match=r"node 'a' has the unknown role 'hidden'; known: input"):
         check_graph(graph)
+
+
+def test_latents_avoid_the_names_of_columns():
+    assert name_latents(2, {"x", "L2"}) == ["L_1", "L_2"]

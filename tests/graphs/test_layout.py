@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from rinn.graphs import layout
-from rinn.graphs.layout import count_crossings, layer_nodes, order_columns
+from rinn.graphs.layout import count_crossings, layer_nodes, order_columns, position_nodes
 from tiny_graphs import graphs, paper_truth
 
 
@@ -57,3 +57,12 @@ def test_edges_with_one_end_share_their_bends_in_large_graphs(monkeypatch, most)
     edges = [edge for edge in layers.routes if edge[1] == "21" and edge[0].startswith("x")]
     assert len(edges) > 1
     assert len({layers.routes[edge][1] for edge in edges}) == (len(edges) if most else 1)
+
+
+def test_positions_are_pixels_about_the_middle():
+    graph = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
+    nx.set_node_attributes(
+        graph, {"x": "input", "h": "latent", "y0": "output", "y1": "output"}, "role"
+    )
+    positions = position_nodes(graph)
+    assert (positions["h"], positions["y1"]) == ((220.0, 0.0), (440.0, 25.0))

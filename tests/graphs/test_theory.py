@@ -20,7 +20,7 @@ from rinn.graphs.separation import (
     is_separated,
     list_statements,
 )
-from rinn.graphs.theory import explain_latents, modify_graph, signature_classes
+from rinn.graphs.theory import explain_latents, join_names, modify_graph, signature_classes
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.graphs import paper_graph
 from rinn.structure.check import compare_with_data
@@ -623,3 +623,8 @@ def test_other_latents_break_equality():
     assert not equal_graphs(CLEAN, more)
     with pytest.raises(InputError, match="must have no cycle"):
         equal_graphs(CLEAN, make_graph([("a", "b"), ("b", "a")]))
+
+
+def test_names_are_joined_into_a_sentence():
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names("abcdef") == "a, b, c, d and 2 more"

@@ -14,7 +14,15 @@ from rinn.report.figures.selection import plot_selection
 from rinn.report.html.charts import draw_curves, draw_scatter, make_axis
 from rinn.report.html.graph import draw_graph
 from rinn.report.html.truth import KINDS, _render_edges
-from rinn.report.info import comparison_info, curves_info, graph_info, selection_info
+from rinn.report.info import (
+    comparison_info,
+    curves_info,
+    find_active,
+    graph_info,
+    grid_shape,
+    selection_info,
+    take_nodes,
+)
 from tiny_graphs import make_graph, paper_truth
 
 
@@ -86,3 +94,15 @@ def test_widths_are_relative_to_the_same_edge_in_both():
     patches = [p for p in plot_graph(info).axes[0].patches if not p.get_fill()]
     widths = sorted(patch.get_linewidth() for patch in patches)
     assert widths[0] == widths[1] < widths[2] == widths[3]
+
+
+def test_parts_of_graphs_keep_their_order():
+    assert list(take_nodes(nx.DiGraph([("b", "a"), ("a", "c")]), {"a", "b"})) == ["b", "a"]
+
+
+def test_active_nodes_have_an_effect_that_is_not_near_zero():
+    assert find_active(np.array([[1.0, 0.0], [0.04, -0.04]]), 1.0).tolist() == [True, False]
+
+
+def test_grids_are_near_square():
+    assert [grid_shape(cells) for cells in (16, 84, 5)] == [(4, 4), (10, 9), (3, 2)]

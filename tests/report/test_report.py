@@ -27,14 +27,16 @@ from rinn.report.html.charts import (
     draw_layer,
     draw_scatter,
 )
+from rinn.report.html.document import write_policy
 from rinn.report.html.graph import draw_graph
 from rinn.report.html.latents import describe_units, latent_effects
-from rinn.report.html.layout import layout_info
+from rinn.report.html.layout import fit_label, layout_info
 from rinn.report.html.markup import Markup, element, escape, list_names
 from rinn.report.html.networks import describe_net
 from rinn.report.html.null import steps_info
+from rinn.report.html.origin import _format_time
 from rinn.report.html.page import list_sections, write_report
-from rinn.report.html.payload import net_info, payload_info
+from rinn.report.html.payload import activity_info, net_info, payload_info
 from rinn.report.info import comparison_info, graph_info, selection_info
 from rinn.runs.check import check_file
 from rinn.runs.manifest import PredictionSummary, Spread, read_record
@@ -634,3 +636,22 @@ def test_files_are_in_the_page(run):
     assert {"graph.graphml", "graph.cx2", "graph.nodes.tsv", "graph.json"} <= set(files)
     content = base64.b64decode(files["graph.json"].split(",")[1])
     assert content == (run / "graph.json").read_bytes()
+
+
+def test_labels_fit_their_room():
+    assert (fit_label("x" * 50), fit_label("x0")) == ("xxxxxxxxxxxxxxxxxxx…", "x0")
+
+
+def test_the_policy_allows_this_style_alone():
+    empty = "style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    assert write_policy("", "").split("; ")[:2] == ["default-src 'none'", empty]
+
+
+def test_durations_are_rounded():
+    assert (_format_time(42.3), _format_time(372.0)) == ("42 s", "6 min 12 s")
+
+
+def test_activity_has_a_range_and_bins():
+    about = activity_info(np.array([0.0, 0.0, 1.0, 2.0]))
+    assert (about["samples"], about["low"], about["high"]) == (4, 0.0, 2.0)
+    assert sum(about["bins"]) == 4

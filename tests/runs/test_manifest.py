@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rinn.errors import InputError
-from rinn.runs.manifest import Manifest, load_manifest
+from rinn.runs.manifest import Manifest, Spread, load_manifest, read_record
 from run_folders import make_comparison, make_manifest
 
 
@@ -56,3 +56,10 @@ def test_unreadable_manifest(tmp_path, content):
         (tmp_path / "manifest.json").write_bytes(content)
     with pytest.raises(InputError, match=r"has no readable manifest\.json"):
         load_manifest(tmp_path)
+
+
+def test_records_are_read_by_their_types():
+    assert read_record(Spread, {"mean": 1, "sd": 0.5}) == Spread(1, 0.5)
+    assert read_record(tuple[str, ...], ["a"]) == ("a",)
+    with pytest.raises(ValueError, match="expected float, got nan"):
+        read_record(Spread, {"mean": float("nan")})

@@ -13,23 +13,13 @@ import numpy as np
 
 
 def to_json_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the attributes of a node or edge to what JSON can hold.
-
-    Example:
-        >>> to_json_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
-        {'weight': 0.5, 'merged': ['a', 'b']}
-    """
+    """Convert the attributes of a node or edge to what JSON can hold."""
     simple: dict[str, Any] = _simplify(dict(values))
     return simple
 
 
 def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
-    """Convert the attributes of a node or edge to text, numbers and booleans; others to JSON.
-
-    Example:
-        >>> flat_values({"weight": np.float32(0.5), "q": float("nan"), "merged": ("a", "b")})
-        {'weight': 0.5, 'merged': '["a", "b"]'}
-    """
+    """Convert the attributes of a node or edge to text, numbers and booleans; others to JSON."""
     return {
         name: value if isinstance(value, str | int | float) else json.dumps(value)
         for name, value in to_json_values(values).items()
@@ -37,23 +27,12 @@ def flat_values(values: Mapping[str, Any]) -> dict[str, str | int | float]:
 
 
 def spell_out(text: str, characters: re.Pattern[str]) -> str:
-    r"""Write the characters that a format cannot hold as their numbers.
-
-    Example:
-        >>> print(spell_out("two\nlines", re.compile(r"\n")))
-        two\u000alines
-    """
+    r"""Write the characters that a format cannot hold as their numbers, a newline as `\u000a`."""
     return characters.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str]:
-    """Spell every id as a format needs it, so that no two become the same.
-
-    Example:
-        >>> graph = nx.DiGraph([("a b", "a-b")])
-        >>> spell_names(graph, lambda name: name.replace(" ", "-"))
-        {'a b': 'a-b_', 'a-b': 'a-b'}
-    """
+    """Spell every id as a format needs it, so that no two become the same."""
     names: dict[str, str] = {}
     taken = set(graph)
     for node in graph:
@@ -66,12 +45,7 @@ def spell_names(graph: nx.DiGraph, spell: Callable[[str], str]) -> dict[str, str
 
 
 def avoid_reserved(values: Mapping[str, Any], reserved: Collection[str]) -> dict[str, Any]:
-    """Add an underscore to the names of attributes that a format reserves, with or without one.
-
-    Example:
-        >>> avoid_reserved({"label": 1, "label_": 2, "weight": 3}, {"label"})
-        {'label_': 1, 'label__': 2, 'weight': 3}
-    """
+    """Add an underscore to the names of attributes that a format reserves, with or without one."""
     return {
         f"{name}_" if name.rstrip("_") in reserved else name: value
         for name, value in values.items()

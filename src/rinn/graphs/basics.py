@@ -1,7 +1,6 @@
 """Checks of latent graphs, which outputs a node reaches, and latents that are the same one.
 
-A graph is an `nx.DiGraph` whose nodes are strings with the attribute `role`: input, latent or
-output. Edges point from cause to effect.
+A graph is an `nx.DiGraph` from cause to effect whose nodes, strings, have a `role` of `ROLES`.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ class Layout:
 
 
 def check_graph(graph: nx.DiGraph) -> None:
-    """Refuse a graph that is not a causal graph from inputs through latents to outputs.
-
-    Outputs may act on outputs, and on nothing else.
-    """
+    """Refuse what is no causal graph from inputs to outputs; outputs may act on outputs alone."""
     check_acyclic(graph)
     for source, target in graph.edges:
         if graph.nodes[target]["role"] == "input":
@@ -46,10 +42,7 @@ def check_graph(graph: nx.DiGraph) -> None:
 
 
 def check_acyclic(graph: nx.DiGraph) -> None:
-    """Refuse a graph that is not a directed graph without cycles whose nodes have roles.
-
-    This is less than `check_graph` asks: inputs may have parents and outputs children.
-    """
+    """Refuse a cycle or a node without a role; inputs may have parents, outputs children."""
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"graph must be an nx.DiGraph, got {type(graph).__name__}; make it one")
     check_roles(graph)
@@ -83,12 +76,7 @@ def by_role(graph: nx.DiGraph, role: str) -> list[str]:
 
 
 def name_latents(count: int, taken: set[str], letter: str = "L") -> list[str]:
-    """Name latents L1, L2 and so on; L_1 where a column is called L1.
-
-    Example:
-        >>> name_latents(2, {"x", "L2"})
-        ['L_1', 'L_2']
-    """
+    """Name latents L1, L2 and so on; L_1 where a column is called L1."""
     names = [f"{letter}{number}" for number in range(1, count + 1)]
     while taken & set(names):
         names = [name.replace(letter, f"{letter}_", 1) for name in names]
@@ -98,8 +86,7 @@ def name_latents(count: int, taken: set[str], letter: str = "L") -> list[str]:
 def latents_in_order(graph: nx.DiGraph) -> list[str]:
     """List the latents from causes to effects: by number of ancestors, then by id.
 
-    An ancestor always has fewer ancestors than its descendants, so this is a topological order;
-    unlike networkx's own it does not depend on the order in which nodes were added.
+    Unlike networkx's topological order it does not depend on the order in which nodes were added.
     """
     ancestors = find_ancestors(graph, by_role(graph, "latent"))
     return sorted(ancestors, key=lambda node: (int(np.unpackbits(ancestors[node]).sum()), node))
@@ -156,10 +143,7 @@ def sources(graph: nx.DiGraph) -> dict[str, frozenset[str]]:
 
 
 def find_twins(graph: nx.DiGraph) -> dict[frozenset[str], list[frozenset[str]]]:
-    """Find the latents that reach the same outputs without acting on one another.
-
-    Latents that reach the same outputs one through the other are one.
-    """
+    """Find the latents that reach the same outputs without acting on one another."""
     reached = reach(graph)
     same: dict[frozenset[str], list[str]] = {}
     for latent in by_role(graph, "latent"):
@@ -173,14 +157,10 @@ def find_twins(graph: nx.DiGraph) -> dict[frozenset[str], list[frozenset[str]]]:
 
 
 def collapse(graph: nx.DiGraph, apart: Collection[frozenset[str]] = ()) -> nx.DiGraph:
-    """Keep one latent for each distinct set of outputs reached.
+    """Keep one latent for each distinct set of outputs reached, save those in `apart`.
 
-    Latents that reach the same outputs become one, which keeps the id and attributes of the last
-    of them in causal order and lists all their ids in the attribute `merged`. Edges among them
-    are removed, and of edges that coincide the one with the largest |weight| stays. A direct edge
-    that merging made redundant, because another member has a longer path through a child, is left
-    out; one that a single member had in addition to the longer path stays. Latents that reach no
-    output are left out, and latents of the sets of outputs in `apart` stay separate.
+    The last in causal order stays, with all ids in `merged`; of edges that coincide the strongest.
+    A direct edge is left out where only merging gave it a longer path beside it.
     """
     keeper, members = _group(graph, apart)
     small: nx.DiGraph = nx.DiGraph()

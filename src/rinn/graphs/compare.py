@@ -33,11 +33,9 @@ Edge = tuple[tuple[str, str], tuple[str, str]]
 class GraphScores:
     """The scores of a found graph, and which found latent is which true one.
 
-    `edges` counts every directed edge, `latent_edges` those between latents. `shd` is the
-    structural Hamming distance: missing and extra edges, a reversed one counted once.
-    `order_errors` counts the pairs of matched latents whose ancestor relation is reversed. `twins`
-    counts the true latents that share their outputs with another, `twins_found` those of them that
-    have a found latent of their own.
+    `shd` is the structural Hamming distance, a reversed edge counted once; `order_errors` are
+    matched latents whose ancestor relation is reversed; `twins` are true latents that share their
+    outputs with another, `twins_found` those with a found latent of their own.
     """
 
     latents: Score
@@ -115,10 +113,7 @@ def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
 def _count_twins(
     found: nx.DiGraph, truth: nx.DiGraph, outputs: frozenset[str], twins: list[frozenset[str]]
 ) -> int:
-    """Count the twins that match a found latent each, with these outputs and its inputs.
-
-    A latent that is nearer to the inputs of all twins together matches none of them.
-    """
+    """Count the twins that match a found latent each, nearer to its inputs than all twins are."""
     origins, above, reached = sources(truth), sources(found), reach(found)
     inputs = [frozenset[str]().union(*(origins[latent] for latent in twin)) for twin in twins]
     same = [above[latent] for latent in above if reached[latent] == outputs]
@@ -165,11 +160,8 @@ def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
 def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]:
     """Pair found latents with true ones by what they reach and what reaches them.
 
-    Two latents may pair when the outputs they reach differ in at most one and overlap by at least
-    half (Jaccard). Of all assignments the one with the most pairs is taken, among those the one
-    with the most equal sets of outputs, then with the most similar sets of ancestor inputs, then
-    with the most direct edges in common. Names of latents play no part, unless two latents of one
-    graph agree in all of this.
+    Outputs may differ in one and must overlap by half (Jaccard). Most pairs count first, then equal
+    outputs, then similar inputs, then common direct edges. Names play no part but in ties.
     """
     rows, columns = _signatures(truth), _signatures(found)
     if not rows or not columns:

@@ -26,10 +26,7 @@ Encode = Callable[[nx.DiGraph], bytes]
 
 @dataclass(frozen=True)
 class Export:
-    """A format: its name, how its files end, what opens them, and how they are written.
-
-    `companions` are further files for what the format cannot hold, by how their names end.
-    """
+    """A format; `companions` are further files for what it cannot hold, by suffix."""
 
     name: str
     suffix: str

@@ -1,8 +1,7 @@
 """The layered layout of a graph: inputs left, latents by causal level, outputs right.
 
-The order within columns is by the barycentre method of Sugiyama (1981). An edge that skips columns
-passes each of them at a bend, clear of its nodes. In large graphs edges from inputs to one latent
-share their bends, as do edges from one latent to outputs.
+Columns are ordered by the barycentre method (Sugiyama 1981). An edge that skips columns passes each
+at a bend, clear of its nodes; in large graphs edges with a common end share their bends.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ Column = list[Item]
 
 @dataclass(frozen=True)
 class Layers:
-    """Positions as (column, row): columns count from 0 at the inputs, rows from 0 at the top.
-
-    `routes` holds the points that each edge passes, from source to target.
-    """
+    """Positions as (column, row) from the top left; `routes` are the points that edges pass."""
 
     columns: tuple[tuple[str, ...], ...]
     positions: dict[str, Point]
@@ -81,15 +77,7 @@ def layer_nodes(
 
 
 def position_nodes(graph: nx.DiGraph) -> dict[str, Point]:
-    """Position all nodes in pixels: x to the right, y down from the middle.
-
-    Example:
-        >>> graph = nx.DiGraph([("x", "h"), ("h", "y0"), ("h", "y1")])
-        >>> roles = dict(x="input", h="latent", y0="output", y1="output")
-        >>> nx.set_node_attributes(graph, roles, "role")
-        >>> position_nodes(graph)["h"], position_nodes(graph)["y1"]
-        ((220.0, 0.0), (440.0, 25.0))
-    """
+    """Position all nodes in pixels: x to the right, y down from the middle."""
     layers = layer_nodes(graph)
     return {
         node: (COLUMN * column, round(ROW * (row - layers.rows / 2), 3))

@@ -1,8 +1,6 @@
-"""Whether a latent graph is the smallest one with its reach.
+"""Whether a latent graph is the smallest one with its reach: which inputs lead to which outputs.
 
-The reach of a graph says which inputs have a path to which outputs. To find the fewest edges
-with a given reach is a hard problem in general, so the search here tries every single change of
-a few kinds: a graph that passes has no neighbour that is as small.
+The fewest edges with a given reach are hard to find: every single change of a few kinds is tried.
 """
 
 from __future__ import annotations
@@ -22,10 +20,9 @@ MAX_SHOWN = 6  # names in a sentence
 
 @dataclass(frozen=True)
 class View:
-    """A graph seen from one side: the next nodes of each node, and the ends it leads to.
+    """A graph seen forwards (children, outputs) or backwards (parents, inputs).
 
-    Seen forwards the next nodes are the children and the ends are outputs; seen backwards they
-    are the parents and the inputs. `ends` are sets written as the bits of a whole number.
+    `ends` are sets written as the bits of a whole number.
     """
 
     names: tuple[str, ...]
@@ -46,13 +43,7 @@ def count_tries(graph: nx.DiGraph) -> int:
 
 
 def find_smaller(graph: nx.DiGraph, max_tries: int | None = None) -> str | None:
-    """Name a change that keeps the graph's reach and does not raise its number of edges.
-
-    Five kinds of change are tried: to drop a latent that joins nothing; to merge two latents with
-    the same outputs or the same inputs; to put a new latent above children that two nodes share;
-    to connect one node differently; and to remove a latent and connect its parents, or its
-    children, with what is left.
-    """
+    """Name a change that keeps the graph's reach and does not raise its number of edges."""
     layout = lay_out(graph)
     forward, backward = _look_forward(layout), _look_backward(layout)
     simple: tuple[Callable[[], Iterator[str]], ...] = (
@@ -156,10 +147,9 @@ def _find_removable(view: View, other: View, side: str) -> Iterator[str]:
 
 
 def _cheapest_cover(view: View, node: int, without: int = -1, keep: bool = True) -> int:
-    """The fewest edges from a node that lead to its ends.
+    """The fewest edges from a node that lead to its ends: to latents with no others, and to ends.
 
-    A cover is a set of latents that lead to no other ends, and an edge for each end they leave
-    out. With `keep` false the node's present cover does not count, so that ties show.
+    With `keep` false the node's present cover does not count, so that ties show.
     """
     target = view.ends[node]
     following = set(view.following[node])

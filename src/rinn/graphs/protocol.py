@@ -1,10 +1,7 @@
-"""The precision and recall of causal structure, as published with the RINN in 2020.
+"""The precision and recall of causal structure of Young, Andrews, Cooper and Lu (2020).
 
-Reference: Young, Andrews, Cooper, Lu: Learning Latent Causal Structures with a Redundant Input
-Neural Network.
-
-A node is the set of outputs it acts on, as a vector of zeros and ones; two nodes match when their
-vectors differ in at most one output. A zero vector stands for nothing and matches nothing.
+A node is the set of outputs it acts on; two nodes match when these differ in at most one output.
+An empty set matches nothing.
 """
 
 from __future__ import annotations
@@ -36,10 +33,7 @@ Counts = tuple[Int[np.ndarray, " t"], Int[np.ndarray, " t"], Int[np.ndarray, " t
 
 @dataclass(frozen=True)
 class Patterns:
-    """The truth's vectors over the outputs that the truth and the maps share.
-
-    `columns` and `rows` say which columns (outputs) and rows (inputs) of the maps take part.
-    """
+    """The truth's vectors; `columns` and `rows` are the outputs and inputs of the maps it has."""
 
     hidden: Bool[np.ndarray, "pattern output"]
     input: Bool[np.ndarray, "input output"]
@@ -101,11 +95,7 @@ class TableScores:
 
 @dataclass(frozen=True)
 class PaperScores:
-    """Both tables of the paper's protocol, each with its own oracle threshold.
-
-    The thresholds were chosen with sight of the truth, so these numbers are not what a user gets
-    who has no truth.
-    """
+    """Both tables of the paper's protocol, each with a threshold chosen with sight of the truth."""
 
     hidden: TableScores
     input: TableScores | None
@@ -123,11 +113,7 @@ class PaperScores:
 
 
 def truth_patterns(truth: nx.DiGraph, outputs: Sequence[str], inputs: Sequence[str]) -> Patterns:
-    """Turn a true graph into the vectors that maps are scored against.
-
-    Outputs and inputs that the truth lacks are left out, and so are those of the truth that are
-    not named.
-    """
+    """Turn a true graph into the vectors that maps are scored against, over shared columns."""
     role = dict(truth.nodes(data="role"))
     columns = [i for i, name in enumerate(outputs) if role.get(name) == "output"]
     rows = [i for i, name in enumerate(inputs) if role.get(name) == "input"]
@@ -166,9 +152,8 @@ def reach_vectors(
 def score_hidden(nodes: Bool[np.ndarray, "node output"], patterns: Patterns) -> Score:
     """Score hidden nodes by the paper's rule for hidden mapping.
 
-    TP are the patterns that some node matches, FN the others. FP are the nodes that match no
-    pattern and are not within one output of the zero vector; of those within one output of an FP
-    counted before, in node order, none is counted again.
+    TP are patterns that some node matches; FP nodes that match none, near neither zero nor an
+    FP counted before.
     """
     bits = _shared(nodes, patterns, "nodes", rows=None) > 0
     tp, fp, fn = count_hidden(bits[None], patterns)
@@ -178,8 +163,7 @@ def score_hidden(nodes: Bool[np.ndarray, "node output"], patterns: Patterns) -> 
 def score_inputs(maps: Bool[np.ndarray, "input output"], patterns: Patterns) -> Score:
     """Score inputs by the paper's rule for input mapping.
 
-    TP are the inputs within one output of their own pattern, FP the others that act on any output,
-    FN those that act on none. An input that has no effect in the truth can only be an FP.
+    TP are inputs within one output of their pattern, FP others that act, FN those that do not.
     """
     bits = _shared(maps, patterns, "maps", rows=patterns.rows) > 0
     tp, fp, fn = count_inputs(bits[None], patterns)

@@ -1,8 +1,4 @@
-"""Restricted Markov and faithfulness (A6 and A7): a graph against statements of independence.
-
-Restricted means that only statements between one input and one output count, whatever inputs and
-outputs are held fixed.
-"""
+"""Restricted Markov and faithfulness (A6, A7): a graph against statements of independence."""
 
 from __future__ import annotations
 
@@ -154,12 +150,9 @@ def _find_wrong(
 
 
 def answer_statements(graph: nx.DiGraph, statements: Sequence[Statement]) -> dict[Statement, bool]:
-    """Tell for each statement whether the graph separates its input and output.
-
-    Statements with the same input and conditions take one walk together, which is faster than
-    `nx.is_d_separator` for each.
-    """
+    """Tell for each statement whether the graph separates its ends."""
     check_acyclic(graph)
+    # One walk for all statements of one x and conditions is faster than nx.is_d_separator for each.
     groups: dict[tuple[str, frozenset[str]], list[Statement]] = defaultdict(list)
     for statement in statements:
         groups[statement.x, statement.given].append(statement)

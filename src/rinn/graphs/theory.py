@@ -1,7 +1,6 @@
 """Which latents are identifiable, why the others are not, and the modified graph without those.
 
-The definitions are those of Young, Andrews, Cooper and Lu 2020: Learning Latent Causal Structures
-with a Redundant Input Neural Network. Every function here takes the graph for the truth.
+The definitions are those of Young, Andrews, Cooper and Lu (2020). The graph is taken for the truth.
 """
 
 from __future__ import annotations
@@ -197,12 +196,7 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
 
 
 def join_names(names: Sequence[str], count: int | None = None) -> str:
-    """Write the first few names as part of a sentence, and how many more there are.
-
-    Example:
-        >>> join_names(["a", "b", "c"]), join_names("abcdef")
-        ('a, b and c', 'a, b, c, d and 2 more')
-    """
+    """Write the first few names as part of a sentence, and how many more there are."""
     shown = list(names[:MAX_NAMES])
     count = len(names) if count is None else count
     if count > MAX_NAMES:

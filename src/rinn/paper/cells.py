@@ -56,10 +56,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class MapScores:
-    """Precision, recall and F1 of one table, under one threshold chosen with sight of the truth.
-
-    `threshold` is None where nothing is thresholded (DM).
-    """
+    """Scores of one table under one threshold, chosen with the truth; None where DM has none."""
 
     precision: Spread
     recall: Spread
@@ -145,11 +142,7 @@ def load_cell(path: Path) -> Cell | None:
 
 @functools.cache
 def load_published() -> dict[tuple[str, str], dict[str, Spread]]:
-    """The figures of the paper's Tables 1, 2 and 3, by dataset, strategy and key of the measure.
-
-    Means and standard deviations over the ten best models, as printed. A strategy that the paper
-    did not run on a dataset has none.
-    """
+    """The figures of the paper's Tables 1, 2 and 3, by dataset, strategy and key of the measure."""
     text = resources.files("rinn.paper").joinpath("published.csv").read_text(encoding="utf-8")
     published: dict[tuple[str, str], dict[str, Spread]] = {}
     for row in csv.DictReader(text.splitlines()):

@@ -103,10 +103,7 @@ def reproduction_info(
 def plot_reproduction(
     comparison: Comparison, *, measures: Sequence[str] = MEASURES, title: str = ""
 ) -> Figure:
-    """Draw ours (filled circles) and the paper's figures (open diamonds) in a row each.
-
-    Bars are standard deviations over the ten networks.
-    """
+    """Draw ours (circles) and the paper's figures (diamonds) with their standard deviations."""
     info = reproduction_info(comparison, measures=measures)
     heights = _stack(info.rows)
     tall = max(heights.values()) + ROW
@@ -224,11 +221,7 @@ def draw_folder(
     only: str | None = None,
     force: bool = False,
 ) -> Iterator[Drawn]:
-    """Draw every figure that a run folder, or the folder of a reproduction, allows.
-
-    Everything is checked before the first file is written. Each figure is written as a whole or
-    not at all.
-    """
+    """Draw every figure that a run folder, or the folder of a reproduction, allows."""
     folder, out = Path(folder), Path(out)
     check_request(kind, only, ALL_FIGURES)
     if (folder / KIND.manifest).is_file():

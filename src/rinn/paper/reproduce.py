@@ -1,8 +1,4 @@
-"""The paper's tables again: every cell in order, each kept when it is finished.
-
-The folder holds reproduction.json (what all cells have in common), cells/ (one file for each
-finished cell), runs/ (a run folder for each cell) and the tables.
-"""
+"""The paper's tables again: every cell in order, each kept in cells/ when it is finished."""
 
 from __future__ import annotations
 
@@ -81,11 +77,7 @@ def reproduce(
     console: Console | None = None,
     quiet: bool = False,
 ) -> Comparison:
-    """Make the paper's tables again, and compare them with the published ones.
-
-    The same call again resumes: cells that are done are not run again, cells that failed are. Other
-    datasets, strategies and seeds can be added to the same folder.
-    """
+    """Make the paper's tables again, beside the published ones; cells that are done stay."""
     jobs = plan_jobs(datasets, strategies, seeds)
     if budget not in BUDGETS:
         raise InputError(
@@ -105,12 +97,7 @@ def reproduce(
 def plan_jobs(
     datasets: Sequence[str], strategies: Sequence[str] | None = None, seeds: int = 1
 ) -> list[Job]:
-    """List the cells: dataset by dataset, draw by draw, all strategies.
-
-    Example:
-        >>> [job.name for job in plan_jobs(["5"])]
-        ['tcga-or-rinn-0', 'tcga-or-dnn-0', 'tcga-or-dbn-0']
-    """
+    """List the cells: dataset by dataset, draw by draw, all strategies."""
     names = [ALIASES.get(str(name).strip(), str(name).strip()) for name in datasets]
     _check_names("datasets", names, list(DATASETS))
     if strategies is not None:

@@ -65,11 +65,7 @@ COST_HEADERS = ("data", "strategy", "data seed", "networks", "time", "thresholds
 
 @dataclass(frozen=True)
 class Measure:
-    """One column of a table.
-
-    `better` is 1 where more is better, -1 where less is, 0 where neither. The paper prints its
-    standard deviations to `sd_digits`.
-    """
+    """One column of a table; `better` is 1 or -1 where more or less is better, else 0."""
 
     key: str
     label: str
@@ -83,9 +79,8 @@ class Measure:
 class Figure:
     """One measure of one dataset and strategy, over data seeds, and the paper's.
 
-    `ours` is the mean over data seeds; `sd_models` the mean of the cells' standard deviations over
-    models, `sd_data` the standard deviation over data seeds (None for one). Where there is no
-    figure of ours, `missing` says why.
+    `sd_models` is the mean of the cells' deviations over models, `sd_data` that over seeds.
+    Where there is no figure of ours, `missing` says why.
     """
 
     measure: Measure
@@ -340,12 +335,7 @@ def list_costs(comparison: Comparison) -> list[tuple[str, ...]]:
 
 
 def format_time(seconds: float) -> str:
-    """Write a time in seconds, minutes or hours.
-
-    Example:
-        >>> format_time(4.2), format_time(252), format_time(3900)
-        ('4.2 s', '4 min 12 s', '1 h 05 min')
-    """
+    """Write a time in seconds, minutes or hours: 4.2 s, 4 min 12 s, 1 h 05 min."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     if round(seconds) < 3600:

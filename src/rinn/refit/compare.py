@@ -22,12 +22,10 @@ MAX_ERRORS = 2.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """A graph's network compared with free ones, or a regression, on the same test samples.
+    """A graph's network compared with `other` models on the same test samples.
 
-    `difference` is the graph's mean loss less the other's, `error` its standard error, paired over
-    the samples. `other` names what the graph is compared with, `mean_loss` is that of each output's
-    mean, where that is a third, and `max_errors` are the standard errors by which the graph's
-    network may be worse.
+    `difference` is the graph's mean loss less theirs, `error` its standard error, paired over
+    samples, of which it may be `max_errors` worse. `mean_loss` is that of each output's mean.
     """
 
     graph_loss: float
@@ -40,10 +38,7 @@ class Comparison:
 
     @property
     def is_adequate(self) -> bool:
-        """Whether the graph's network is at most `max_errors` standard errors worse.
-
-        A difference below a thousandth never counts: on data without noise the error is tiny.
-        """
+        """Whether the graph's network is at most `max_errors` errors, or a thousandth, worse."""
         return self.difference <= max(self.max_errors * self.error, NEGLIGIBLE)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,11 +96,9 @@ def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comp
 
 
 def compare_regression(refit: Refit, problem: Problem) -> Comparison:
-    """Compare a graph's network with a regression of each output on all inputs.
+    """Compare a graph's network with a regression of each output on all inputs and covariates.
 
-    The regression is linear, logistic or log-linear, as the output is a number, 0 or 1, or a count.
-    With many inputs, or fewer than three samples for each, the graph is compared with each output's
-    mean alone. Covariates take part in all of them.
+    With many inputs, or few samples for each, it is compared with each output's mean.
     """
     samples = problem.x.shape[1]
     covariates = np.zeros((samples, 0))

@@ -14,12 +14,10 @@ from rinn.refit.model import GraphModel, Values, rescale, run_changed, run_model
 
 @dataclass(frozen=True)
 class LatentEffect:
-    """What a latent does, and by how much the held-out loss rises without it.
+    """What a latent does, and by how much the held-out loss rises when children see its mean.
 
-    `loss_without` is the rise when all its children see it at its mean, nothing is trained again,
-    and `error` its standard error over the held-out samples. `effects` say how much each output
-    that it reaches changes, by all paths, when the latent goes from one standard deviation below
-    its mean to one above.
+    `effects` are the changes of the outputs that it reaches, from one standard deviation below its
+    mean to one above.
     """
 
     latent: str
@@ -30,13 +28,10 @@ class LatentEffect:
 
 @dataclass(frozen=True)
 class EdgeEffect:
-    """What an edge does, and by how much the held-out loss rises without it.
+    """What an edge does, and by how much the held-out loss rises without it, for its target.
 
-    `loss_without` and `error` are as in `LatentEffect`, for the child alone. `effect` is how much
-    the child changes, on average over the samples, when the parent goes from one standard deviation
-    below its mean to one above, within its values, or from 0 to 1 where it is a 0/1 input. Latents
-    are in units of their standard deviation, outputs in the networks' units. `effect_spread` is the
-    standard deviation of the effect between the models of the splits.
+    `effect` is the target's mean change as the source goes from one standard deviation below its
+    mean to one above, or from 0 to 1; `effect_spread` is its standard deviation between models.
     """
 
     source: str
@@ -57,11 +52,7 @@ def find_losses(
 
 
 def orient(models: Sequence[GraphModel], problem: Problem) -> tuple[GraphModel, ...]:
-    """Give the latents the same sign in all models, such that they raise the outputs.
-
-    Latents of later models get the sign of the first; then a latent is turned in all of them if the
-    sum of its effects is below zero. Nothing else decides on signs.
-    """
+    """Give the latents the same sign in all models, such that their effects sum above zero."""
     x = problem.x[:, problem.seen]
     first = run_model(models[0], x)
     aligned = []

@@ -1,8 +1,4 @@
-"""A network with exactly the edges of a graph: one small function for each latent and output.
-
-In numpy: these are the parameters that a user reads and exports. `rinn.refit.fit` packs many such
-models into one compiled program.
-"""
+"""A network with exactly the edges of a graph, in NumPy: a small function per latent and output."""
 
 from __future__ import annotations
 
@@ -33,9 +29,8 @@ Scales = Mapping[str, tuple[float, float]]
 class NodeFunction:
     """The value of one node given its parents v: b + w.v + c.phi(A v + a).
 
-    phi is tanh for the first `TANH_UNITS` hidden units, which are good at steps and logic, and the
-    square for the others, which are good at products. The fields are the parents (in the order of w
-    and of A's columns), b, w, c, A and a.
+    phi is tanh for the first `TANH_UNITS` hidden units, good at steps and logic, and the square for
+    the others, good at products. The fields are the parents, b, w, c, A and a.
     """
 
     parents: tuple[str, ...]
@@ -60,10 +55,7 @@ class NodeFunction:
 
 @dataclass(frozen=True)
 class GraphModel:
-    """A function for each latent and output of a graph, causes before effects.
-
-    Outputs are in the networks' units: logits, or standardised values.
-    """
+    """A function for each latent and output, causes first; outputs are logits or standardised."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]

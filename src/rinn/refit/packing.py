@@ -1,8 +1,6 @@
 """A model of a graph as padded arrays, level by level.
 
-Every node of a level has room for as many parents as the one with the most, in powers of two:
-graphs of about the same size share one compiled program, and memory follows the number of edges,
-not of pairs of nodes.
+Room for parents grows in powers of two, so that graphs of about the same size share one program.
 """
 
 from __future__ import annotations
@@ -44,10 +42,9 @@ PackedWeights = tuple[LevelWeights, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """The nodes of each level, and the indices of their parents.
+    """The nodes of each level and the indices of their parents; outputs without children are last.
 
-    Outputs that act on no other are the last level; `outputs` are the indices of all of them among
-    the values of all levels, the padding first.
+    `outputs` are the indices of all outputs among the values of all levels, the padding first.
     """
 
     levels: tuple[tuple[str, ...], ...]

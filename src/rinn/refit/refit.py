@@ -27,11 +27,10 @@ from rinn.refit.model import FORMULA, GraphModel, find_latents, find_parents
 
 @dataclass(frozen=True)
 class Refit:
-    """A graph as a network: its parameters, how well it predicts, and the effect of each part.
+    """A graph as a network, one model per split: parameters, losses in its units, effects.
 
-    There is one model for each split. Latents have mean 0 and standard deviation 1 over the
-    training samples, and the same sign in all models. Losses are in the networks' units;
-    `latent_values` are those of all samples, a mean over the models.
+    Latents have mean 0, standard deviation 1 and the same sign in all models; `latent_values` are
+    means over the models.
     """
 
     loss: str

@@ -35,10 +35,7 @@ Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
 
 @dataclass(frozen=True)
 class Offsets:
-    """How covariates act on the outputs of a run, apart from its graph.
-
-    `coefficients` are those of the coded covariates, the intercept first, in the networks' units.
-    """
+    """How covariates act on a run's outputs: codings, and coefficients after the intercept."""
 
     codings: tuple[Coding, ...]
     coefficients: Float[np.ndarray, "split column+1 output"]
@@ -113,8 +110,7 @@ def take_covariates(
 class Range:
     """The values of an input or latent in the run's own table, in the user's units.
 
-    `low` and `high` are one standard deviation to either side of the mean, within the values; 0 and
-    1 for an input that is nothing else (`binary`).
+    `low` and `high` are a deviation around the mean within the values; 0 and 1 if `binary`.
     """
 
     min: float
@@ -176,11 +172,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples in the units of a run's networks; `names` are ids, or row numbers from 1.
-
-    `offset` is what covariates add to the outputs, None where the run has none. `warnings` are
-    about values outside those of the run's own table, and columns that it does not know.
-    """
+    """Samples in the units of a run's networks, what covariates add to them, and warnings."""
 
     x: Float[np.ndarray, "input sample"]
     names: tuple[str, ...]
@@ -194,10 +186,7 @@ def take_samples(
     chosen: Sequence[str] = (),
     covariates: CovariateSource | None = None,
 ) -> Samples:
-    """Find the run's inputs in a table, by their names, and bring them into its units.
-
-    An input that the run calls `TP53_x`, because both tables had a TP53, is found as TP53 too.
-    """
+    """Find the run's inputs in a table, by their names (TP53_x as TP53), in its units."""
     given = _read(model, table)
     indices = {name: column for column, name in enumerate(given.columns)}
     columns = [indices.get(name, indices.get(_shorten(model, name), -1)) for name in model.inputs]

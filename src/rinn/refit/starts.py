@@ -35,9 +35,8 @@ def fit_quadratics(
 ) -> GraphModel:
     """Fit each node by a regression on its parents and their products.
 
-    A latent starts as the first principal component of a regression of its descendant outputs on
-    its ancestor inputs. From a random start, training often finds a code that only the latent's own
-    children can read, and it may miss a product or an exclusive or.
+    A latent starts as the first principal component of its outputs as its inputs predict them; from
+    a random start training finds codes that only its children read, and may miss products.
     """
     rows = {name: row for row, name in enumerate(inputs)}
     columns = {name: row for row, name in enumerate(outputs)}

@@ -167,11 +167,7 @@ class CardBox:
 
 
 def draw_thumbnail(graph: nx.DiGraph) -> Markup:
-    """Draw a graph as inline SVG without names.
-
-    Inputs and outputs are squares, latents dots; edges have the classes `plus`, `minus` and
-    `unknown` (no weight). Of very many edges the most frequent are drawn.
-    """
+    """Draw a graph as inline SVG without names; of very many edges the most frequent."""
     layers = layer_nodes(graph)
     wide = (WIDTH - 2 * MARGIN) / max(len(layers.columns) - 1, 1)
     high = (HEIGHT - 2 * MARGIN) / layers.rows

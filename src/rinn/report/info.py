@@ -34,10 +34,7 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class EdgeInfo:
-    """An edge: `width` is |weight| relative to the largest of its kind, `sign` 1, -1 or 0.
-
-    Kinds are pairs of roles, since weights of different kinds have different units.
-    """
+    """An edge; `width` is |weight| over the largest between these roles, `sign` 1, -1 or 0."""
 
     source: str
     target: str
@@ -50,11 +47,7 @@ class EdgeInfo:
 
 @dataclass(frozen=True)
 class GraphInfo:
-    """The part of a graph that is drawn, and what is left out.
-
-    `without_edge` and `weaker` count by role: nodes that no edge touches, and nodes whose edges
-    are weaker than those of the drawn ones; `edges_left_out` counts the edges of the latter.
-    """
+    """The part of a graph that is drawn, and counts by role of the nodes that are left out."""
 
     graph: nx.DiGraph
     edges: tuple[EdgeInfo, ...]
@@ -111,14 +104,7 @@ def _find_strongest(graph: nx.DiGraph, node: str) -> float:
 
 
 def take_nodes(graph: nx.DiGraph, nodes: Container[str]) -> nx.DiGraph:
-    """Take the part of a graph with these nodes, in the graph's own order.
-
-    networkx's `subgraph` gives an order that changes from process to process, and pictures with it.
-
-    Example:
-        >>> list(take_nodes(nx.DiGraph([("b", "a"), ("a", "c")]), {"a", "b"}))
-        ['b', 'a']
-    """
+    """Take a part of a graph in its own order; that of nx.subgraph changes between processes."""
     part: nx.DiGraph = nx.DiGraph()
     part.add_nodes_from((node, about) for node, about in graph.nodes(data=True) if node in nodes)
     part.add_edges_from(e for e in graph.edges(data=True) if e[0] in part and e[1] in part)
@@ -155,12 +141,10 @@ def _number(value: object) -> float | None:
 
 @dataclass(frozen=True)
 class ComparisonInfo:
-    """A found and a true graph as one.
+    """A found and a true graph as one, where matched latents have their found names.
 
-    A found latent that matches a true one stands for both, under its found name. The attribute
-    `kind` of edges and latents says which they are: right, missed, extra, or unjudged, where the
-    truth does not have an input or output; such inputs and outputs are unjudged too. `labels` name
-    a matched latent true = found. `backward` edges are extra ones that close a cycle.
+    `kind` of edges and latents is right, missed, extra, or unjudged where the truth lacks a column.
+    `labels` name a matched latent true = found; `backward` edges are extra ones that close a cycle.
     """
 
     graph: nx.DiGraph
@@ -187,10 +171,7 @@ class ComparisonInfo:
 
 
 def comparison_info(found: nx.DiGraph, truth: nx.DiGraph) -> ComparisonInfo:
-    """Match the latents of two graphs and compare their edges, as `score_graph` does.
-
-    Latents of the truth that reach the same outputs are one.
-    """
+    """Match the latents of two graphs and compare their edges, as `score_graph` does."""
     check_graph(found)
     check_graph(truth)
     truth = collapse(truth)
@@ -239,11 +220,9 @@ def _free_name(name: str, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class SelectionInfo:
-    """Every network that did not diverge, and how the distance was measured.
+    """Every network that did not diverge; `loss` is the mean of its setting over the splits.
 
-    `loss` is the mean validation loss of the network's setting over the splits, by which networks
-    are chosen. `distance` is the paper's, not finite where a network was beyond the 95 % quantile;
-    it is measured from `origin` in units of `scale`, both (size, loss).
+    `distance` is the paper's, from `origin` in units of `scale`; not finite beyond the quantile.
     """
 
     trial: Int[np.ndarray, " net"]
@@ -354,21 +333,11 @@ def curves_info(table: pd.DataFrame) -> CurvesInfo:
 
 
 def find_active(maps: Float[np.ndarray, "... output"], most: float) -> Bool[np.ndarray, "..."]:
-    """Tell the nodes with an effect on some output from those near zero.
-
-    Example:
-        >>> find_active(np.array([[1.0, 0.0], [0.04, -0.04]]), 1.0).tolist()
-        [True, False]
-    """
+    """Tell the nodes with an effect on some output from those near zero."""
     return np.abs(maps).max(axis=-1) > FAINT * most
 
 
 def grid_shape(cells: int) -> tuple[int, int]:
-    """Columns and rows of a near-square grid.
-
-    Example:
-        >>> grid_shape(16), grid_shape(84), grid_shape(5)
-        ((4, 4), (10, 9), (3, 2))
-    """
+    """Columns and rows of a near-square grid."""
     columns = max(1, math.ceil(math.sqrt(cells)))
     return columns, max(1, math.ceil(cells / columns))

@@ -29,10 +29,8 @@ from rinn.structure.check import compare_data
 class CheckResult:
     """What can be known of a graph that is taken for the truth.
 
-    `size` counts inputs, latents, outputs and edges of the graph; `kept_latents` and `kept_edges`
-    those of its modified graph; `data` is there where tables were given, `fit` (the test of whether
-    the graph explains the effects) and `effects` (what it was read from) where it is the graph of a
-    run.
+    `kept_latents` and `kept_edges` are those of its modified graph; `data` is there where tables
+    were given, `fit` and `effects` where it is the graph of a run.
     """
 
     size: dict[str, int]

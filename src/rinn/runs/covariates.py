@@ -59,10 +59,7 @@ def summarise_covariates(problem: Problem, covariates: Covariates) -> CovariateS
 
 
 def _find_fraction(problem: Problem) -> float:
-    """1 - L(covariates) / L(mean), where L is the loss summed over outputs and validation samples.
-
-    Covariates and mean are fitted to the training samples of each split.
-    """
+    """1 - L(covariates) / L(mean), where L is the loss summed over validation samples."""
     if problem.adjustment is None:
         return 0.0
     adjusted = total = 0.0

@@ -1,9 +1,7 @@
 """Output folders: what `rinn fit`, `tci`, `prepare` and `reproduce` write into, and may resume.
 
-A folder must be new, empty, or made by the same command. Its manifest is written first, and says
-which command that is. The folder is locked while it is open. Every file is replaced as a whole, so
-that a command that is killed at any moment can be repeated. Only files with names that the command
-gives are ever removed, and only where its manifest is.
+A folder must be new, empty, or made by the same command, as its manifest says, which is written
+first. Only files with names that the command gives are ever removed.
 """
 
 from __future__ import annotations
@@ -37,10 +35,7 @@ _WORK_FILE = re.compile(r"[0-9]{4,}\.npz|null[0-9]{5,}\.npy")
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A command's folders: what they are called, and the fields of `manifest` that identify one.
-
-    `subfolders` are made where they are missing; those in `work` are removed at the end.
-    """
+    """A command's folders: `identity` are fields of the manifest, `work` is removed at the end."""
 
     noun: str
     manifest: str

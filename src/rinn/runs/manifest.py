@@ -182,11 +182,7 @@ class Scores(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a run is (`format`, `settings`, `data`), how it was made, and what it found.
-
-    `plan` is a fingerprint of the trials. A field is None as long as, or where, there is nothing
-    to say; such fields are not written.
-    """
+    """What a run is, how it was made, and what it found; None is not written."""
 
     format: int
     status: str
@@ -252,15 +248,7 @@ def load_manifest(folder: Path) -> Manifest:
 
 
 def read_record(kind: Any, value: Any) -> Any:
-    """Make a value of a type, such as a dataclass, out of JSON; ValueError where it does not fit.
-
-    Example:
-        >>> read_record(Spread, {"mean": 1, "sd": 0.5}), read_record(tuple[str, ...], ["a"])
-        (Spread(mean=1, sd=0.5), ('a',))
-        >>> read_record(Spread, {"mean": float("nan")})
-        Traceback (most recent call last):
-        ValueError: expected float, got nan
-    """
+    """Make a value of a type, such as a dataclass, of JSON; ValueError where it does not fit."""
     if kind is Any:
         return value
     origin, parts = typing.get_origin(kind), typing.get_args(kind)

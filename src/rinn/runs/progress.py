@@ -17,10 +17,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class WorkProgress:
-    """A bar or lines for work of `total` parts; use as a context, and call `show` as it goes on.
-
-    A kind of work describes in `_describe` what is done, and in `_describe_rest` what is left.
-    """
+    """A bar or lines for work of `total` parts; use as a context, and call `show`."""
 
     def __init__(self, name: str, total: float, console: Console, quiet: bool) -> None:
         self.console, self.quiet = console, quiet

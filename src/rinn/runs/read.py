@@ -65,11 +65,7 @@ class GeneSetName:
 
 @dataclass(frozen=True)
 class TableScales:
-    """From the user's units to the networks', as weights.safetensors keeps it.
-
-    `kinds` and `y_top` are there for outputs of several kinds; `covariates` holds how these become
-    numbers, and their coefficients.
-    """
+    """From the user's units to the networks', as weights.safetensors keeps it."""
 
     loss: str
     x_scaling_mean: tuple[float, ...]
@@ -86,11 +82,7 @@ class TableScales:
 
 @dataclass(frozen=True)
 class RunContents:
-    """What a finished run folder holds; a file is read when it is first asked for.
-
-    What a run may lack is None: `truth`, `activity`, `curves`, `null` and `names` (gene sets by
-    latent).
-    """
+    """What a finished run folder holds, read when first asked for; None is what it may lack."""
 
     folder: Path
     manifest: Manifest

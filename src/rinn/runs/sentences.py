@@ -31,19 +31,7 @@ def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:
 
 
 def summarise_null(null: Null, graph: nx.DiGraph) -> str:
-    """Say in two sentences how much of a graph is chance, for a paper.
-
-    Example:
-        >>> from rinn.structure.qvalues import NullRound
-        >>> rounds = tuple(NullRound(n, n, 32, (0.3,) * (n == 0), n == 0, 4, 0) for n in range(5))
-        >>> null = Null(rounds, NullRound(-1, 9, 32, (), 5, 4, 4, decoys=4))
-        >>> graph = nx.DiGraph()
-        >>> graph.add_edges_from([(f"x{n}", "L1") for n in range(5)], frequency=1.0)
-        >>> print(summarise_null(null, graph))
-        With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; all \
-5 edges of this graph have q at most 0.04. Of 4 decoy inputs, permuted copies of real ones, none \
-was connected; of the 4 real inputs next to them, all were.
-    """
+    """Say in two sentences how much of a graph is chance, for a paper."""
     q = list(assign_q(graph, null).values())
     forced = _describe_forced(graph.number_of_edges() - len(q), len(q))
     return f"{_describe_edges(null)}; {_describe_q(q)}{forced}. {_describe_decoys(null)}."

@@ -9,12 +9,7 @@ from rich.text import Text
 
 
 def make_visible(text: str) -> str:
-    r"""Spell out the characters that a terminal does not show, or that it would obey.
-
-    Example:
-        >>> print(make_visible("\x1b[31mred\u202e"))
-        \u001b[31mred\u202e
-    """
+    """Spell out the characters that a terminal does not show, or that it would obey."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else _spell(each) for each in text)

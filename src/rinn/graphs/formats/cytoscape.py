@@ -43,11 +43,7 @@ _BLANK = re.compile(r"[\s\ufeff]*")
 
 
 def encode_cyjs(graph: nx.DiGraph) -> bytes:
-    """Write a graph as Cytoscape's JSON, with positions of all nodes.
-
-    Attributes become columns of one type each, see `encode_cx2`. A blank name gets the id `_`,
-    since Cytoscape.js refuses it as an id.
-    """
+    """Write a graph as Cytoscape's JSON with positions; a blank name becomes `_`."""
     ids = spell_names(graph, lambda name: "_" if _BLANK.fullmatch(name) else name)
     positions = position_nodes(graph)
     _, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
@@ -84,9 +80,7 @@ def encode_cyjs(graph: nx.DiGraph) -> bytes:
 def encode_cx2(graph: nx.DiGraph) -> bytes:
     """Write a graph as CX2 (Cytoscape Exchange, version 2), with positions and a style by role.
 
-    Each attribute becomes a column of one type: a truth value, whole number, number or text, or a
-    list of one of these; where values differ in type, or are objects, JSON text. Names of
-    attributes that Cytoscape reserves, such as `name`, get an underscore.
+    Each attribute is a column of one type; where values differ in type, or are objects, JSON text.
     """
     number = {node: i for i, node in enumerate(graph)}
     positions = position_nodes(graph)

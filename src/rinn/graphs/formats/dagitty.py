@@ -18,12 +18,7 @@ _NEVER_NAMES = ("graph", "node")
 
 
 def encode_dagitty(graph: nx.DiGraph) -> bytes:
-    r"""Write a graph for DAGitty: inputs as exposures, latents as latents, outputs as outcomes.
-
-    Edges keep their attributes, nodes only role and position. Control characters and a backslash
-    before a quote or at the end are spelled out, a newline as `\u000a`. The names `graph` and
-    `node`, which DAGitty refuses, get an underscore.
-    """
+    """Write a graph for DAGitty: inputs are exposures, outputs outcomes; edges keep attributes."""
     names = spell_names(graph, _rename)
     layers = layer_nodes(graph)
     half = layers.rows / 2

@@ -33,12 +33,7 @@ _NOT_DOT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def encode_dot(graph: nx.DiGraph) -> bytes:
-    r"""Write a graph as DOT: latents as dashed ellipses, inputs as boxes, outputs as round ones.
-
-    Every name and value is quoted; a backslash is doubled and a newline becomes `\n`, which
-    Graphviz shows as they were. Control characters are spelled out, a bell as `\u0007`. All
-    attributes are kept; those that Graphviz would draw, such as `label`, get an underscore.
-    """
+    """Write a graph as DOT: latents are dashed ellipses; names and values are quoted."""
     names = spell_names(graph, lambda name: spell_out(name, _NOT_DOT))
     lines = ["digraph {", '  rankdir="LR";']
     for node, values in graph.nodes(data=True):

@@ -24,12 +24,7 @@ _NOT_CSV = re.compile(r"[\x00\r\ud800-\udfff]")
 
 
 def encode_sif(graph: nx.DiGraph) -> bytes:
-    r"""Write a graph as Cytoscape's simple interactions: source, interaction, target.
-
-    The interaction names the roles of both ends, as `input-latent`. Nodes without an edge have
-    a line of their own. What a line cannot hold is spelled out, a tab as `\u0009`: control
-    characters, and space or `#` at the beginning, space at the end; an empty name becomes `_`.
-    """
+    """Write source, interaction (roles of both ends) and target; lone nodes have own lines."""
     names = _sif_names(graph)
     lines = [
         f"{names[source]}\t{name_interaction(graph, source, target)}\t{names[target]}"
@@ -54,11 +49,7 @@ def encode_nodes(graph: nx.DiGraph) -> bytes:
 
 
 def encode_csv(graph: nx.DiGraph) -> bytes:
-    r"""List the edges as in `edges_table`, with all their attributes, in columns between commas.
-
-    Nul and carriage return are spelled out, as `\u0000`; other names are quoted where they must,
-    and have a ' before them where a spreadsheet would take them for a formula.
-    """
+    """List the edges as in `edges_table`, with all their attributes, in columns between commas."""
     names = spell_names(graph, lambda name: spell_out(name, _NOT_CSV))
     safe: nx.DiGraph = nx.relabel_nodes(graph, names)
     table = edges_table(safe)

@@ -29,11 +29,7 @@ TINY = 5.2
 
 @dataclass(frozen=True)
 class NetEdge:
-    """A weight from one row of the network to the next.
-
-    `row` is where it begins: 0 for the inputs below the first hidden layer, l for hidden layer l.
-    `redundant` edges come from an input, the others from a hidden node.
-    """
+    """A weight from `row` (0: inputs, l: hidden layer l) to the next; `redundant` from an input."""
 
     row: int
     source: int
@@ -44,11 +40,9 @@ class NetEdge:
 
 @dataclass(frozen=True)
 class ArchitectureInfo:
-    """The active part of a network.
+    """The active part of a network: |weight| above `floor`, on a path from input to output.
 
-    An edge is active if its |weight| is above `floor` and it is on a path of such edges from an
-    input to an output. `inputs` and `hidden` are masks of the inputs of each row, and of the
-    nodes of each hidden layer, that have an active edge.
+    `inputs` and `hidden` are masks of the inputs of each row, and hidden nodes, with such an edge.
     """
 
     edges: tuple[NetEdge, ...]
@@ -135,11 +129,7 @@ def _find_paths(
 
 
 def plot_architecture(info: ArchitectureInfo, *, title: str = "") -> Figure:
-    """Draw a network from its inputs (below) to its outputs (above), with its active edges.
-
-    To the right of each hidden layer are the inputs that the layer above it reads again. Width
-    shows |weight|, colour and dashes its sign; nodes without an active edge are pale.
-    """
+    """Draw a network upwards with its active edges; inputs read again are at the right."""
     return _Sheet(info).draw(title)
 
 

@@ -109,12 +109,7 @@ def add_legend(parent: Axes | Figure, handles: Sequence[Any], **changes: Any) ->
 
 
 def fit_text(text: str, width: float, size: float = NORMAL) -> str:
-    r"""Spell out what the font cannot show, and shorten the text to a width.
-
-    Example:
-        >>> fit_text("a\nb\x07", 1.0), fit_text("w" * 300, 0.5)
-        ('a b\\x07', 'wwww…')
-    """
+    """Spell out what the font cannot show, and shorten the text to a width."""
     line = spell(text)
     if measure(line, size) <= width:
         return line
@@ -127,12 +122,7 @@ def fit_text(text: str, width: float, size: float = NORMAL) -> str:
 
 
 def wrap_text(text: str, width: float, size: float = SMALL) -> list[str]:
-    """Break a sentence into lines of a width in inches.
-
-    Example:
-        >>> wrap_text("one two three", 0.5, 8.0)
-        ['one two', 'three']
-    """
+    """Break a sentence into lines of a width in inches."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -170,12 +160,7 @@ def title_figure(figure: Figure, title: str) -> None:
 
 
 def spell(text: str) -> str:
-    r"""Make one line of letters that the font has; others are spelled out, as `\U0001f9ec`.
-
-    Example:
-        >>> spell("TP53 $x_1$ \U0001f9ec")
-        'TP53 $x_1$ \\U0001f9ec'
-    """
+    r"""Make one line of letters that the font has; others are spelled out, as `\U0001f9ec`."""
     if len(text) > MAX_LETTERS:
         text = text[: MAX_LETTERS - 1] + "…"
     available = _find_letters(tuple(fonts()))
@@ -224,11 +209,7 @@ def _find_letters(families: tuple[str, ...]) -> frozenset[int]:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DPI) -> None:
-    """Write a figure as .png, .svg or .pdf; the suffix decides.
-
-    The figure is drawn before the file is touched, so that a failure leaves an older file as it
-    was. The same figure gives the same bytes.
-    """
+    """Write a figure as .png, .svg or .pdf, drawn before the file is touched; bytes are stable."""
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:

@@ -57,10 +57,7 @@ class Drawn:
 def draw_figures(
     source: Any, figures: Sequence[FigureKind], out: Path, kind: str, *, force: bool
 ) -> Iterator[Drawn]:
-    """Draw figures of one source, such as a run folder, into files.
-
-    Everything is checked before the first file is written.
-    """
+    """Draw figures of one source into files; all paths are checked before the first is written."""
     paths = [out / f"{figure.name}.{kind}" for figure in figures]
     for path in paths if out.is_dir() else []:
         check_target(path)

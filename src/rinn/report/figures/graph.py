@@ -189,11 +189,7 @@ def _half_width(column: tuple[str, ...], names: dict[str, str], size: float) -> 
 
 
 def plot_graph(info: GraphInfo, *, title: str = "") -> Figure:
-    """Draw a latent graph: inputs left, latents by causal level, outputs right.
-
-    Width shows |weight| relative to the largest of its kind, colour and dashes its sign, opacity
-    the frequency. An edge without a weight is grey.
-    """
+    """Draw a graph in layers: width is |weight|, colour and dashes sign, opacity frequency."""
     check_graph(info.graph)
     layers = layer_nodes(info.graph)
     frame = make_frame(info.graph, layers, title, _list_handles(info.edges), info.note)

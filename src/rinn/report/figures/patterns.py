@@ -24,10 +24,9 @@ PAGE = 7.0
 
 @dataclass(frozen=True)
 class PatternsInfo:
-    """The distinct patterns of the latents in causal order, and the patterns of the inputs.
+    """The distinct patterns of the latents, whose `names` share one, and those of the inputs.
 
-    `names` are the latents of each pattern. Latents that reach no output have no pattern. Of more
-    than 48 inputs only those with a pattern are there.
+    Latents that reach no output have none; of more than 48 inputs those with a pattern are there.
     """
 
     outputs: tuple[str, ...]
@@ -63,10 +62,7 @@ def patterns_info(graph: nx.DiGraph) -> PatternsInfo:
 
 
 def plot_patterns(info: PatternsInfo, *, title: str = "") -> Figure:
-    """Draw which outputs each latent and each input reaches, as grids in the order of outputs.
-
-    Latents that reach the same outputs share a grid. With the paper's graph this is its Figure 2.
-    """
+    """Draw the outputs that latents and inputs reach as grids, as Figure 2 of the paper."""
     names = ["/".join(names) for names in info.names]
     blocks = [
         ("latents", names[:MAX_TILES], info.latents),

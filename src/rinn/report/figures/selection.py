@@ -18,11 +18,7 @@ WIDE = 30.0  # largest over middle value beyond which an axis is logarithmic
 
 
 def plot_selection(info: SelectionInfo, *, title: str = "") -> Figure:
-    """Draw all networks and, magnified, the chosen ones, with arcs of equal distance.
-
-    Filled diamonds are the networks that the graph was read from, rings those that the paper's
-    distance chooses. As the appendix figure of the paper.
-    """
+    """Draw all networks and, magnified, the chosen ones, as the appendix of the paper."""
     arcs = find_arcs(info)
     limits = find_limits(info)
     height = 3.55 + 0.3 * bool(title)

@@ -34,10 +34,7 @@ UPRIGHT = 0.7  # inches for names that are written upwards
 
 @dataclass(frozen=True)
 class StripNode:
-    """A node's name and effects; `match` names the true latent whose pattern it shows.
-
-    Of an input `match` is its name, where its effects are its true pattern.
-    """
+    """A node's name and effects; `match` names the true node whose pattern it shows."""
 
     name: str
     values: Float[np.ndarray, " output"]
@@ -46,10 +43,7 @@ class StripNode:
 
 @dataclass(frozen=True)
 class Strip:
-    """One layer: its hidden nodes, and the inputs that it reads.
-
-    Neighbouring layers in which nothing acts on any output are one strip without nodes.
-    """
+    """One layer: its hidden nodes and the inputs it reads; none where nothing acts on an output."""
 
     label: str
     hidden: tuple[StripNode, ...]
@@ -60,9 +54,8 @@ class Strip:
 class StripsInfo:
     """The layers, first layer first; at the end the inputs' sums where several layers read them.
 
-    `most` is the effect at full colour. `thresholds` (hidden, input) are those above which
-    a node acts on an output when it is compared with the truth; `found` and `patterns` count the
-    true patterns that some hidden node shows, and all.
+    `most` is the effect at full colour, `thresholds` (hidden, input) those above which a node acts,
+    `found` of `patterns` the true patterns that some hidden node shows.
     """
 
     outputs: tuple[str, ...]
@@ -273,11 +266,7 @@ def _subscript(number: int) -> str:
 
 
 def plot_strips(info: StripsInfo, *, title: str = "") -> Figure:
-    """Draw what each hidden node and each input of a network does to the outputs.
-
-    One line for each layer, first layer first: its hidden nodes, and the inputs that it reads. A
-    grid shows the outputs row by row in their order. As Figures 3 and 4 of the paper.
-    """
+    """Draw what hidden nodes and inputs do to the outputs, a line per layer, as Figures 3 and 4."""
     columns, rows = grid_shape(len(info.outputs))
     cell = max(0.23 / columns, 0.03)
     return _Sheet(info, columns * cell, rows * cell, cell).draw(title)

@@ -49,11 +49,9 @@ def draw_graph(
     backward: Container[Edge] = (),
     name: str | None = None,
 ) -> Markup:
-    """Draw a latent graph from left to right.
+    """Draw a latent graph from left to right, as `plot_graph`; weaker edges are not displayed.
 
-    An edge's width is its |weight| relative to the largest of its kind, its colour the sign, its
-    opacity the frequency. Weaker edges are there too, but not displayed. The nodes have the ids
-    n0, n1 and so on in the order of `found`, the edges e0, e1 and so on.
+    Nodes have the ids n0, n1 and so on in the order of `found`, edges e0, e1 and so on.
     """
     everything = graph if found is None else found
     layout = layout_info(graph, found, backward)

@@ -61,10 +61,7 @@ def render_latents(contents: RunContents) -> Markup:
 
 
 def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarray]:
-    """Give each latent's effects on the outputs, direct and through other latents.
-
-    Causes come before effects, otherwise latents keep the graph's order.
-    """
+    """Give each latent's effects on the outputs, by all paths, causes before effects."""
     index = {node: i for i, node in enumerate(graph)}
     latents = graph.subgraph(by_role(graph, "latent"))
     order = nx.lexicographical_topological_sort(latents, key=index.__getitem__)

@@ -1,8 +1,4 @@
-"""The layered layout in pixels.
-
-What is drawn fills the upper part. Below it are the nodes that only weaker edges touch, so that
-showing those moves nothing.
-"""
+"""The layered layout in pixels; nodes of weaker edges are below, and move nothing when shown."""
 
 from __future__ import annotations
 
@@ -30,11 +26,10 @@ USUAL_HEIGHT = 700.0
 
 @dataclass(frozen=True)
 class GraphLayout:
-    """The position (x, y) of every node in the drawing.
+    """The position (x, y) of every node; inputs end at `left`, outputs start at `right`.
 
-    Inputs end at `left`, outputs start at `right`. The drawn part ends at `height`. An edge passes
-    the points of `routes` between its ends. Latents are `scale` times as large as usual. `packed`
-    names the roles with several nodes in a row.
+    The drawn part ends at `height`, latents are `scale` times as large as usual, and roles in
+    `packed` have several nodes in a row.
     """
 
     positions: dict[str, Point]
@@ -85,12 +80,7 @@ def layout_info(
 
 
 def fit_label(name: str, room: float = LABEL) -> str:
-    """Shorten a name to the room for a label; letters outside ASCII are taken as wide.
-
-    Example:
-        >>> fit_label("x" * 50), fit_label("x0")
-        ('xxxxxxxxxxxxxxxxxxx…', 'x0')
-    """
+    """Shorten a name to the room for a label; letters outside ASCII are taken as wide."""
     length = min(len(name), int(room))
     while _find_width(clip(name, length)) > room:
         length -= 1

@@ -86,12 +86,7 @@ def render_downloads(contents: RunContents) -> Markup:
 
 
 def _format_time(seconds: float) -> str:
-    """Write a duration.
-
-    Example:
-        >>> _format_time(42.3), _format_time(372.0)
-        ('42 s', '6 min 12 s')
-    """
+    """Write a duration: 42 s, 6 min 12 s."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes, left = divmod(round(seconds), 60)

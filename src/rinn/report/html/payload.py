@@ -96,13 +96,7 @@ def net_info(net: TrainedNet) -> dict[str, Any]:
 
 
 def activity_info(values: np.ndarray) -> dict[str, Any]:
-    """Sum up a latent's activity over the samples.
-
-    Example:
-        >>> about = activity_info(np.array([0.0, 0.0, 1.0, 2.0]))
-        >>> about["samples"], about["low"], about["high"], sum(about["bins"])
-        (4, 0.0, 2.0, 4)
-    """
+    """Sum up a latent's activity over the samples: range, histogram, quantiles."""
     values = values[np.isfinite(values)]
     if not len(values):
         return {"samples": 0, "low": 0.0, "high": 0.0, "bins": [], "quantiles": []}
