@@ -25,7 +25,8 @@ import pandas as pd
 
 from rinn.config import NetSettings, RunSettings, Trial
 from rinn.graphs.basics import reach
-from rinn.graphs.files import edges_table, write_graph
+from rinn.graphs.files import write_graph
+from rinn.graphs.formats.tables import edges_table
 from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.nets.selection import select_accurate, select_nearest
@@ -138,7 +139,7 @@ def make_run(folder: Path, size: Size, seed: int = 0) -> None:
         run.write_table("activity.csv", activity.round(4))
         counts = {"trained": len(nets), "sets": len(nets) // 2,
                   "kept": [nets[i].trial.number for i in chosen],
-                  "nearest": [nets[i].trial.number for i in nearest.chosen]}  # fmt: skip
+                  "paper": [nets[i].trial.number for i in nearest.chosen]}  # fmt: skip
         test = {"error": {"mean": 0.5, "sd": 0.01}, "auroc": {"mean": 0.8, "sd": 0.01},
                 "samples": size.samples // 10, "loss": "bce"}  # fmt: skip
         run.write_manifest(manifest | {

@@ -91,7 +91,7 @@ def write_linear_run(folder, notes=None, strengths=(FIRST, SECOND), slopes=(0.1,
     folder.mkdir(parents=True)
     tables = {"x": "x.csv", "y": "y.csv", "samples": 8, "dropped": []}
     tables |= {"inputs": list(INPUTS), "outputs": list(OUTPUTS)}
-    networks = {"trained": 4, "sets": 2, "kept": list(range(len(slopes))), "nearest": [7]}
+    networks = {"trained": 4, "sets": 2, "kept": list(range(len(slopes))), "paper": [7]}
     manifest = make_manifest(tables=tables, networks=networks)
     (folder / "manifest.json").write_text(json.dumps(manifest | changes))
     nets = [make_net(number, slope) for number, slope in enumerate(slopes)]

@@ -55,7 +55,7 @@ def make_manifest(**changes):
         "plan": "",
         "command": ["rinn", "fit", "data/or/x.csv", "data/or/y.csv"],
         "seconds": 12.3,
-        "networks": {"trained": 8, "sets": 4, "kept": [0], "nearest": [0]},
+        "networks": {"trained": 8, "sets": 4, "kept": [0], "paper": [0]},
         "test": {
             "error": {"mean": 0.25, "sd": 0.01},
             "auroc": None,

@@ -117,7 +117,7 @@ def read(run, name="manifest.json"):
 
 def test_the_manifest_says_that_none_was_trained_and_why(run):
     manifest = read(run)
-    assert manifest["networks"] == {"trained": 0, "sets": 0, "kept": [], "nearest": []}
+    assert manifest["networks"] == {"trained": 0, "sets": 0, "kept": [], "paper": []}
     said = manifest["effects"]["sentence"]
     assert "No network was trained, because its effects are clear (" in said
     assert "'rinn fit --effects corrected' trains networks" in said

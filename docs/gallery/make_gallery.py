@@ -73,7 +73,7 @@ def draw_run(run: Path) -> dict[str, Figure]:
     """Draw what one run shows."""
     contents = load_run(run)
     inputs, outputs, truth = list(contents.inputs), list(contents.outputs), contents.truth
-    net = contents.find_nets("nearest")[0]
+    net = contents.find_nets("paper")[0]
     paper = contents.scores["paper"]
     return {
         "graph": plot_graph(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import numbers
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rinn.config import KEPT, RunSettings, check_device, check_integer
+from rinn.config import DEVICES, KEPT, RunSettings, check_choice, check_integer
 from rinn.data.align import MIN_SAMPLES, find_names, match_rows, pair_tables
 from rinn.data.covariates import encode_covariates, match_covariates
 from rinn.data.kinds import check_kinds
@@ -131,10 +130,14 @@ class GraphEstimator(BaseEstimator):
             self.graphs_ = fit.detected.graphs
 
     def _check_parameters(self) -> RunSettings:
-        given = {name: _as_builtin(value) for name, value in self.get_params(deep=False).items()}
+        given = {
+            # Numbers and truth values of NumPy, as a grid of parameters has them, become Python's.
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self.get_params(deep=False).items()
+        }
         check_integer("min_samples", given["min_samples"], FEWEST_SAMPLES)
         if "device" in given:
-            check_device(given["device"])
+            check_choice("device", given["device"], DEVICES)
         if isinstance(given.get("random_state"), int):
             check_integer("random_state", given["random_state"], 0)
             given["seed"] = given["random_state"]
@@ -155,14 +158,8 @@ class GraphEstimator(BaseEstimator):
             covariates = match_covariates(X, covariates)
         inputs, outputs = find_names(X, "X"), find_names(Y, "Y")
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
-        y = check_array(
-            Y,
-            dtype=np.float64,
-            ensure_2d=False,
-            ensure_all_finite="allow-nan",
-            input_name="y",
-            estimator=self,
-        )
+        y = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan",
+                        input_name="y", estimator=self)  # fmt: skip
         self._is_single = y.ndim == 1
         y = y[:, None] if self._is_single else y
         x_table = Table(x, inputs or tuple(f"x{number}" for number in range(x.shape[1])))
@@ -172,8 +169,9 @@ class GraphEstimator(BaseEstimator):
             x_table, y_table, min_samples=self.min_samples, covariates=covariates, kinds=kinds
         )
         self._y_coding = data.coding
-        self._x_varies = _find_kept(x_table, data, "X")
-        self._y_varies = _find_kept(y_table, data, "Y")
+        dropped = {(column.table, column.name) for column in data.dropped}
+        self._x_varies = np.array([("X", name) not in dropped for name in x_table.columns])
+        self._y_varies = np.array([("Y", name) not in dropped for name in y_table.columns])
         seen = ~np.isnan(y).all(axis=0)
         self._y_mean = np.where(seen, fit_standardizer(y, binary=False).mean, np.nan)
         return data
@@ -192,19 +190,6 @@ class NetworkEstimator(GraphEstimator):
         self._covariate_models = fit.problem.adjustment.models if fit.problem.adjustment else ()
 
 
-def _as_builtin(value: Any) -> Any:
-    """Turn NumPy's integers and truth values, as a grid of parameters has them, into Python's."""
-    if isinstance(value, np.bool_):
-        return bool(value)
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    return int(value) if is_integer else value
-
-
-def _find_kept(table: Table, data: Data, label: str) -> np.ndarray:
-    dropped = {column.name for column in data.dropped if column.table == label}
-    return np.array([name not in dropped for name in table.columns])
-
-
 class Unpredictive(GraphEstimator):
     """An estimator that has nothing to predict with; `_lacks` says what is missing for what."""
 
@@ -214,19 +199,11 @@ class Unpredictive(GraphEstimator):
     }
 
     def predict(self, X: Any) -> None:
-        """Refuse.
-
-        Raises:
-            InputError: always.
-        """
+        """Raise InputError."""
         raise self._refuse("predict")
 
     def transform(self, X: Any) -> None:
-        """Refuse.
-
-        Raises:
-            InputError: always.
-        """
+        """Raise InputError."""
         raise self._refuse("transform")
 
     def _refuse(self, method: str) -> InputError:
@@ -332,14 +309,7 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         return np.stack(columns, axis=1) if columns else np.empty((x.shape[1], 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns of `transform`.
-
-        Args:
-            input_features: not used; scikit-learn passes it.
-
-        Returns:
-            The names of the latents.
-        """
+        """The names of the latents: the columns of `transform`."""
         check_is_fitted(self, "networks_")
         return np.array(self.latents_, dtype=object)
 

@@ -127,13 +127,11 @@ def _lock_file(file: IO[str]) -> None:
     """Lock a file, where the system has locks; BlockingIOError if another process has it."""
     try:
         import fcntl
-    except ImportError:
-        return
-    try:
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
-    except OSError:
+    except (ImportError, OSError):
         return
 
 
@@ -171,19 +169,17 @@ def read_file(path: Path, source: str) -> bytes:
 
 def unpack_gzip(content: bytes, source: str) -> bytes:
     """Unpack a whole gzip file."""
-    blocks: list[bytes] = []
-    size = 0
+    blocks = bytearray()
     try:
         for block in unpack_blocks(iter([content]), len(content), source):
-            blocks.append(block)
-            size += len(block)
-            check_memory(size, source)
+            blocks += block
+            check_memory(len(blocks), source)
     except zlib.error as error:
         raise InputError(
             f"{source} must be a whole gzip file, but it cannot be unpacked ({error}); compress "
             f"or download it again"
         ) from None
-    return b"".join(blocks)
+    return bytes(blocks)
 
 
 def unpack_blocks(blocks: Iterator[bytes], size: int, source: str) -> Iterator[bytes]:
@@ -286,8 +282,7 @@ def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame
         return change(cell) if isinstance(cell, str) else cell
 
     changed = table.copy(deep=False)
-    for i in range(table.shape[1]):
-        column = table.iloc[:, i]
+    for i, (_, column) in enumerate(table.items()):
         if not pd.api.types.is_numeric_dtype(column):
             changed.isetitem(i, column.map(change_text).array)
     return changed.set_axis([change_text(name) for name in table.columns], axis=1)

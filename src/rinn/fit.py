@@ -15,7 +15,6 @@ from rich.console import Console
 
 from rinn.config import RunSettings
 from rinn.data.align import load_data
-from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.graphs.files import load_graph, write_graph
 from rinn.nets.devices import find_devices
@@ -81,7 +80,9 @@ def fit_run(
     """
     console = console or Terminal(stderr=True)
     data = load_data(x_path, y_path, covariates_path, kinds_path)
-    truth = _load_truth(truth_path, data)
+    truth = None if truth_path is None else load_graph(truth_path)
+    if truth is not None:
+        check_truth(truth, data.inputs, data.outputs)
     plan = plan_run(data, settings, prior)
     devices = find_devices(device)
     tables = {"x": x_path, "y": y_path}
@@ -106,7 +107,11 @@ def fit_run(
                     null = _fit_null(folder, fit, settings, devices, console, quiet, search)
                     q = assign_q(fit.latent.graph, null)
                     fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
-                    manifest = replace(manifest, null=_describe_null(null, fit, settings))
+                    sentence = summarise_null(null, fit.latent.graph)
+                    if data.covariates:
+                        sentence = f"{sentence} {data.covariates.permutation}"
+                    summary = NullSummary(sentence, settings.null, null.reported)
+                    manifest = replace(manifest, null=summary)
             finally:
                 clock.write()
             manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
@@ -157,13 +162,6 @@ def _fit_null(
         )
 
 
-def _describe_null(null: Null, fit: Fit, settings: RunSettings) -> NullSummary:
-    sentence = summarise_null(null, fit.latent.graph)
-    if fit.data.covariates:
-        sentence = f"{sentence} {fit.data.covariates.permutation}"
-    return NullSummary(sentence, settings.null, null.reported)
-
-
 class _Clock:
     """The seconds of a run over all its sittings, kept in the manifest."""
 
@@ -195,14 +193,6 @@ class _Follower:
             self._folder.write_table("trials.csv", tabulate_trials(self._nets))
             self._clock.write()
             self._written = time.monotonic()
-
-
-def _load_truth(path: Path | None, data: Data) -> nx.DiGraph | None:
-    if path is None:
-        return None
-    truth = load_graph(path)
-    check_truth(truth, data.inputs, data.outputs)
-    return truth
 
 
 def _write_scores(folder: OutputFolder, run: RunContents, truth: nx.DiGraph) -> RunContents:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import jax
 import networkx as nx
@@ -130,8 +131,17 @@ def fit_data(
 def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = None) -> Plan:
     """Decide what to train on what; InputError where the strategy cannot take what is given."""
     strategy = find_strategy(settings)
-    if prior:
-        _check_prior(strategy, settings)
+    if prior and not strategy.takes_prior:
+        raise InputError(
+            f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
+            f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
+            f"prior out"
+        )
+    if prior and settings.output_edges:
+        raise InputError(
+            "output_edges must be off where there is prior knowledge, which says nothing of edges "
+            "between outputs, but both were given; leave one of them out"
+        )
     if data.covariates is not None and not strategy.takes_covariates:
         raise InputError(
             f"covariates must come with the strategy {list_strategies('takes_covariates')}, whose "
@@ -147,21 +157,6 @@ def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = N
     skip_reason = find_skip_reason(problem, settings)
     planned = () if skip_reason else tuple(trials)
     return Plan(data, settings, strategy.select_inputs(problem), planned, resolved, skip_reason)
-
-
-def _check_prior(strategy: Strategy, settings: RunSettings) -> None:
-    """Raise InputError where the strategy cannot use prior knowledge."""
-    if not strategy.takes_prior:
-        raise InputError(
-            f"strategy must be {list_strategies('takes_prior')} for prior knowledge to act on, got "
-            f"{settings.strategy!r}, which does not weigh what inputs do to outputs; leave the "
-            f"prior out"
-        )
-    if settings.output_edges:
-        raise InputError(
-            "output_edges must be off where there is prior knowledge, which says nothing of edges "
-            "between outputs, but both were given; leave one of them out"
-        )
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
@@ -266,7 +261,11 @@ def _read_graph(fit: Fit, plan: Plan) -> Fit:
         latent = add_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
     networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
-        latent, influence = _withhold(latent), None
+        # No edge is reported; what was found stays a candidate.
+        roles = latent.graph.nodes(data="role")
+        graph: nx.DiGraph = nx.DiGraph()
+        graph.add_nodes_from((n, {"role": role}) for n, role in roles if role != "latent")
+        latent, influence = replace(latent, graph=graph, fit=None), None
     return replace(
         fit,
         latent=latent,
@@ -285,25 +284,10 @@ def _compare_graph(fit: Fit, settings: RunSettings) -> Fit:
     if not fit.kept:
         test = score_predictions(predict_test(refit, problem), problem)
         return replace(fit, comparison=compare_regression(refit, problem), test=test)
-    losses = find_test_losses(_best_of_each_split(fit.kept), problem)
+    ranked = sorted(fit.kept, key=lambda net: (net.trial.split, net.validation_loss))
+    best = [next(nets) for _, nets in groupby(ranked, key=lambda net: net.trial.split)]
+    losses = find_test_losses(best, problem)
     return replace(fit, comparison=compare_losses(refit, losses))
-
-
-def _withhold(latent: LatentGraph) -> LatentGraph:
-    """Report no edge; what was found stays a candidate."""
-    graph: nx.DiGraph = nx.DiGraph()
-    nodes = latent.graph.nodes(data="role")
-    graph.add_nodes_from((name, {"role": role}) for name, role in nodes if role != "latent")
-    return replace(latent, graph=graph, fit=None)
-
-
-def _best_of_each_split(nets: Sequence[TrainedNet]) -> list[TrainedNet]:
-    """The network of each split that validates best there."""
-    splits = sorted({net.trial.split for net in nets})
-    return [
-        min((net for net in nets if net.trial.split == split), key=lambda n: n.validation_loss)
-        for split in splits
-    ]
 
 
 def annotate_latent(

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from hostile_names import HOSTILE, INPUTS, OUTPUTS
-from rinn.graphs.files import edges_table, load_graph, write_graph
+from rinn.graphs.files import load_graph, write_graph
+from rinn.graphs.formats.tables import edges_table
 from rinn.report.html.page import write_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -127,7 +128,7 @@ def informed(run, tmp_path_factory):
         "files": {},
         "options": {},
         "sentence": f"Of 7 edges 2 owe their place to {HOSTILE['BRAF']}.",
-        "account": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],
+        "notes": [f"--prior ({HOSTILE['BRAF']}): 2 of 2 statements used"],
         "dropped_inputs": [HOSTILE["BRAF"]],
         "counts": {"contradictions": 5},
         "contradictions": [{"input": HOSTILE["BRAF"], "output": "MYC", **against}],

@@ -210,7 +210,7 @@ def test_a_network_is_looked_into(open_page, report, run):
     opened = open_page(report)
     trials = pd.read_csv(run / "trials.csv")
     kept = json.loads((run / "manifest.json").read_text())["networks"]
-    stored = {*kept["kept"], *kept["nearest"]}
+    stored = {*kept["kept"], *kept["paper"]}
     assert stored <= set(trials["trial"])
     for number in trials["trial"]:
         opened.page.locator("#net").select_option(str(number))

@@ -23,9 +23,9 @@ from rinn.data.records import Data
 from rinn.data.tables import load_table, make_table
 from rinn.errors import InputError
 from rinn.files import encode_table, guard_formula, read_table, unguard_formula
-from rinn.graphs.files import edges_table, load_graph, write_graph
+from rinn.graphs.files import load_graph, write_graph
 from rinn.graphs.formats.cytoscape import encode_cyjs
-from rinn.graphs.formats.tables import encode_csv
+from rinn.graphs.formats.tables import edges_table, encode_csv
 from rinn.runs.write import tabulate_effects
 
 AS_TEXT = {"dtype": str, "keep_default_na": False}

@@ -16,14 +16,8 @@ from rinn.cli.results import check, export, score
 from rinn.errors import InputError
 from rinn.graphs import files as graphfiles
 from rinn.graphs.export import EXPORTS
-from rinn.graphs.files import (
-    edges_table,
-    encode_graphml,
-    encode_json,
-    load_acyclic,
-    load_graph,
-    write_graph,
-)
+from rinn.graphs.files import encode_graphml, encode_json, load_acyclic, load_graph, write_graph
+from rinn.graphs.formats.tables import edges_table
 from tiny_graphs import graphs, make_graph, paper_truth, same
 
 HOSTILE = ["<script>alert(1)</script>", "\"quoted\" 'twice' & more", "a\nb\tc", "🧬é", "n" * 300]

@@ -1,13 +1,14 @@
 """The figure of a reproduction, ours beside the paper's, and `rinn draw` of its folder."""
 
 import json
+import math
 
 import pytest
 
 from rinn.cli import run
 from rinn.errors import InputError
 from rinn.paper.cells import Cell, GraphF1, MapScores, load_published
-from rinn.paper.figure import draw_folder, load_comparison, plot_reproduction, reproduction_info
+from rinn.paper.figure import draw_folder, list_dots, load_comparison, plot_reproduction
 from rinn.runs.manifest import Spread
 
 
@@ -41,15 +42,15 @@ def test_a_reproduction_is_drawn(reproduced, tmp_path, capsys):
 
 
 def test_dots_are_ours_and_the_papers(reproduced):
-    info = reproduction_info(load_comparison(reproduced), measures=["hidden_f1", "auroc"])
-    dots = {(dot.strategy, dot.measure): dot for dot in info.dots}
+    table = list_dots(load_comparison(reproduced), measures=["hidden_f1", "auroc"])
+    dots = {(dot.strategy, dot.measure): dot for dot in table.itertuples()}
     paper = load_published()["or", "rinn"]
-    assert dots["rinn", "hidden_f1"].ours == pytest.approx(0.6)
-    assert dots["rinn", "hidden_f1"].ours_sd == pytest.approx(0.05)
-    assert dots["rinn", "hidden_f1"].paper == paper["hidden_f1"].mean
-    assert dots["rinn", "auroc"].paper == paper["auroc"].mean
-    assert dots["dm", "auroc"].paper is None
-    assert info.rows == (("or", "rinn"), ("or", "dm"))
+    assert dots["rinn", "hidden_f1"].ours_mean == pytest.approx(0.6)
+    assert dots["rinn", "hidden_f1"].ours_sd_models == pytest.approx(0.05)
+    assert dots["rinn", "hidden_f1"].paper_mean == paper["hidden_f1"].mean
+    assert dots["rinn", "auroc"].paper_mean == paper["auroc"].mean
+    assert math.isnan(dots["dm", "auroc"].paper_mean)
+    assert list(table["strategy"].unique()) == ["rinn", "dm"]
     figure = plot_reproduction(load_comparison(reproduced), measures=["hidden_f1", "test_error"])
     assert len(figure.axes) == 2
     marks = [line.get_marker() for line in figure.axes[0].lines]
@@ -60,4 +61,4 @@ def test_reproductions_without_cells_or_with_wrong_measures_are_refused(reproduc
     with pytest.raises(InputError, match="must hold a reproduction's cells"):
         load_comparison(tmp_path)
     with pytest.raises(InputError, match="did you mean 'hidden_f1'"):
-        reproduction_info(load_comparison(reproduced), measures=["hiden_f1"])
+        list_dots(load_comparison(reproduced), measures=["hiden_f1"])

@@ -75,7 +75,7 @@ def test_interrupted(runs, tmp_path, capsys):
         (("--datasets", "1,gausian"), "datasets must be .* 'gausian'; did you mean 'gaussian'"),
         (("--datasets", ","), "datasets must name at least one of"),
         (("--strategies", "es"), "strategies must be .* got 'es'; did you mean 'esc'"),
-        (("--budget", "default"), "budget must be quick or paper, got 'default'"),
+        (("--budget", "default"), "budget must be one of quick, paper, got 'default'"),
         (("--seeds", "0"), "seeds must be a whole number from 1 to 1000, got 0"),
         (("--seeds", "0,1"), "Invalid value for '--seeds'"),
         (("--trials", "1"), "trials must be a whole number from 2 to 100000, got 1"),

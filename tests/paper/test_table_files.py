@@ -17,10 +17,10 @@ from rinn.paper.tables import (
     compare,
     describe_setup,
     describe_spreads,
-    format_time,
 )
 from rinn.paper.write import write_csv, write_json, write_markdown, write_page, write_tables
 from rinn.runs.manifest import read_record
+from rinn.runs.progress import format_time
 
 HOSTILE = '<script>alert(1)</script> | [a](b) "quoted" & *it*\nnext `line` \x00\u202e</td>'
 FILES = ["tables.csv", "tables.html", "tables.json", "tables.md"]

@@ -221,17 +221,11 @@ class TestWrongQuestions:
         with pytest.raises(InputError, match=said):
             predict_do(model, make_table(), **question)
 
-    def test_words_without_ranges(self, tmp_path):
+    def test_a_run_without_the_activity_of_its_latents(self, tmp_path):
         folder = write_linear_run(tmp_path / "run")
         (folder / "activity.csv").unlink()
-        with pytest.raises(InputError, match="does not hold its range"):
-            predict_do(load_model(folder), make_table(), latents={"L1": "high"})
-
-    def test_an_edge_from_an_input_without_its_mean(self, tmp_path):
-        model = load_model(write_linear_run(tmp_path / "run"))
-        blind = type(model)(**(vars(model) | {"ranges": {}}))
-        with pytest.raises(InputError, match="does not hold the input's mean"):
-            predict_do(blind, make_table(), without=[("A", "L1")])
+        with pytest.raises(InputError, match=r"activity\.csv\) must be an existing file"):
+            load_model(folder)
 
 
 class TestSamples:

@@ -240,7 +240,6 @@ def test_curves_are_read_and_summed_up():
     info = curves_info(table)
     assert [curve.trial for curve in info.curves] == [3, 5]
     assert info.curves[0].epoch.tolist() == [1, 2, 3, 4, 5, 6]
-    assert info.curves[1].best_epoch == 8
     assert info.validation[0] == 3.0 + 4.0
     # Trial 3 stopped after six epochs and stays at 0.5 + 3.
     assert info.validation[-1] == pytest.approx((3.5 + 3.0 / 8 + 5) / 2)

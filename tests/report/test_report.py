@@ -15,7 +15,8 @@ from rinn.data.records import Data
 from rinn.errors import InputError, clip
 from rinn.fit import fit_run
 from rinn.graphs.basics import by_role
-from rinn.graphs.files import edges_table, load_graph, write_graph
+from rinn.graphs.files import load_graph, write_graph
+from rinn.graphs.formats.tables import edges_table
 from rinn.nets.predict import map_trained
 from rinn.refit.compare import Comparison
 from rinn.refit.effects import LatentEffect

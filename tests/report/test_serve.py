@@ -148,7 +148,7 @@ def test_damaged_runs_are_in_the_index(serve, runs):
     (runs / "broken" / "manifest.json").write_text("{")
     page = Page(ask(serve(runs), "/")[2])
     assert len(page.cards) == 3
-    assert "Damaged: manifest.json is not that of a run." in page.texts
+    assert "Damaged: manifest.json is missing or cannot be read." in page.texts
 
 
 @pytest.mark.parametrize(

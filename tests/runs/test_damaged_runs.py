@@ -15,7 +15,8 @@ from safetensors import safe_open
 
 from linear_run import INPUTS, OUTPUTS, make_drawing, make_table, write_linear_run
 from rinn.cli import run
-from rinn.graphs.files import edges_table, write_graph
+from rinn.graphs.files import write_graph
+from rinn.graphs.formats.tables import edges_table
 from rinn.report.index import read_card
 from rinn.structure.qvalues import NullRound
 from run_folders import make_comparison
@@ -48,7 +49,7 @@ def place(tmp_path_factory):
             "files": {"prior": "prior.csv"},
             "options": {"set_weight": 1.0},
             "sentence": "It did little.",
-            "account": ["1 statement"],
+            "notes": ["1 statement"],
             "dropped_inputs": ["A"],
             "counts": {"contradictions": 30},
             "contradictions": [
@@ -60,7 +61,7 @@ def place(tmp_path_factory):
     }  # fmt: skip
     whole = write_linear_run(folder / "whole", **more)
     manifest = json.loads((whole / "manifest.json").read_text())
-    numbers = sorted({*manifest["networks"]["kept"], *manifest["networks"]["nearest"]})
+    numbers = sorted({*manifest["networks"]["kept"], *manifest["networks"]["paper"]})
     write_graph(make_drawing(), whole / "graph.json")
     write_graph(make_drawing(), whole / "truth.json")
     edges = edges_table(make_drawing(), reported=make_drawing()).assign(frequency=0.5, weight=1.0)
@@ -258,7 +259,7 @@ def test_the_damaged_file_is_named(place, name, command, capsys):
     ("changes", "said"),
     [
         (
-            {"networks": {"trained": 4, "sets": 4, "kept": [0, 99], "nearest": []}},
+            {"networks": {"trained": 4, "sets": 4, "kept": [0, 99], "paper": []}},
             "weights.safetensors in",
         ),
         ({"networks": {"trained": 4, "kept": [0]}}, "has no readable manifest.json"),

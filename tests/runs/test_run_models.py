@@ -49,12 +49,6 @@ def test_ranges(run):
     assert not ranges["B"].contains(17.1)
 
 
-def test_a_folder_of_an_earlier_release_has_no_ranges(tmp_path):
-    folder = write_linear_run(tmp_path / "run")
-    (folder / "activity.csv").unlink()
-    assert set(load_model(folder).ranges) == {"A", "B", "TP53_x", "idle"}
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -81,7 +81,7 @@ def test_the_graph_obeys_and_says_what_it_owes_to_the_prior(fitted):
 def test_manifest_report_and_files(fitted):
     about, did = load_manifest(fitted)["prior"], json.loads((fitted / "prior.json").read_text())
     assert about["files"] == {"prior": "prior.csv"}
-    assert about["account"] == ["--prior (prior.csv): 3 of 3 statements used"]
+    assert about["notes"] == ["--prior (prior.csv): 3 of 3 statements used"]
     assert about["sentence"] == did["sentence"]
     assert about["counts"] == did["counts"]
     assert len(did["forced"]) == about["counts"]["forced"]

@@ -70,7 +70,7 @@ def test_constant_columns_are_passed_over(data):
     )
     assert np.argwhere(found.prior.order).tolist() == [[1, 2]]
     words = "--prior (p.csv): 1 of 5 statements used; 4 about constant columns were passed over"
-    assert found.account == (words,)
+    assert found.notes == (words,)
 
 
 def test_the_same_statement_twice_is_one(data):
@@ -125,7 +125,7 @@ def test_sets(data):
     assert not found.prior.output_pairs.any()
     alone = resolve(PriorKnowledge(sets=sets, set_weight=0.5), data)
     assert np.argwhere(alone.prior.input_pairs == 0.5).tolist() == [[0, 1], [1, 0]]
-    assert "3 of 4 inputs and 3 of 3 outputs are in sets; 1 of 3 sets" in alone.account[0]
+    assert "3 of 4 inputs and 3 of 3 outputs are in sets; 1 of 3 sets" in alone.notes[0]
 
 
 def test_sets_of_strangers(data):
@@ -149,7 +149,7 @@ def test_network(data, chain):
     assert directed.odds[1].tolist() == [-2, -2, 0]
     wide = resolve(dataclasses.replace(known, steps=2), data)
     assert wide.prior.odds[2].tolist() == [-2, -2, 0]
-    assert "3 of 4 inputs and 3 of 3 outputs are in it; 3 of 9 pairs" in wide.account[0]
+    assert "3 of 4 inputs and 3 of 3 outputs are in it; 3 of 9 pairs" in wide.notes[0]
     mask = resolve(dataclasses.replace(known, is_mask=True), data).prior
     assert mask.order.tolist() == [[0, 0, -1], [-1, 0, 0], [-1, -1, -1], [0, 0, 0]]
     assert not mask.odds.any()

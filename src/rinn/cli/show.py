@@ -20,10 +20,11 @@ from rinn.genomics.tci.run import TciResult
 from rinn.graphs.assumptions import DataComparison, PairTest
 from rinn.graphs.basics import by_role
 from rinn.paper.cells import DATASETS, STRATEGIES
-from rinn.paper.tables import BETTER, WORSE, Comparison, Figure, describe_setup, format_time
+from rinn.paper.tables import BETTER, WORSE, Comparison, Figure, describe_setup
 from rinn.paper.tables import Table as Results
 from rinn.runs.check import CheckResult
 from rinn.runs.manifest import PredictionSummary, Scores, ScoreValues, Spread
+from rinn.runs.progress import format_time
 from rinn.runs.read import RunContents
 from rinn.runs.sentences import LOSS_LABELS, NO_NETWORKS, describe_comparison
 
@@ -47,7 +48,7 @@ def show_run(run: RunContents, console: Console, *, is_scored: bool) -> None:
     _print(console, *(covariates.notes if covariates else ()))
     show_graph(run.graph, console)
     show_test(manifest.test, console)
-    _print(console, *(prior.account if prior else ()))
+    _print(console, *(prior.notes if prior else ()))
     for part in (manifest.effects, manifest.fit, manifest.outputs, covariates, prior):
         _print(console, *([part.sentence] if part else []))
     _print(console, *filter(None, [describe_comparison(manifest, run.graph)]))

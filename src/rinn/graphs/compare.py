@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -27,6 +26,7 @@ MAX_DIFFERENCE = 1  # outputs in which matching latents may differ
 MIN_OVERLAP = 0.5  # Jaccard overlap of their outputs, so that tiny sets do not match by chance
 
 Edge = tuple[tuple[str, str], tuple[str, str]]
+Signature = tuple[list[str], list[str], list[str], str]  # outputs, inputs, neighbours, name
 
 
 @dataclass(frozen=True)
@@ -49,25 +49,10 @@ class GraphScores:
 
     def to_json(self) -> dict[str, object]:
         """Give the scores by name."""
-        return {
-            "latents": self.latents.to_json(),
-            "edges": self.edges.to_json(),
-            "latent_edges": self.latent_edges.to_json(),
-            "shd": self.shd,
-            "order_errors": self.order_errors,
-            "twins": self.twins,
-            "twins_found": self.twins_found,
-        }
-
-
-@dataclass(frozen=True)
-class _Signature:
-    """What a latent is matched by, whatever its name."""
-
-    name: str
-    outputs: frozenset[str]
-    inputs: frozenset[str]
-    neighbours: frozenset[str]
+        scores = ("latents", "edges", "latent_edges")
+        counts = ("shd", "order_errors", "twins", "twins_found")
+        values: dict[str, object] = {name: getattr(self, name).to_json() for name in scores}
+        return values | {name: getattr(self, name) for name in counts}
 
 
 def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
@@ -135,12 +120,14 @@ def _score_collapsed(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
     turned = sum((target, source) in missing for source, target in extra)
     unmatched = len(by_role(found, "latent")) - len(pairs)
     missed = len(by_role(truth, "latent")) - len(pairs)
+    in_found = _find_order(found, [other for other, _ in pairs])
+    in_truth = _find_order(truth, [true for _, true in pairs])
     return GraphScores(
         latents=_score(len(pairs), unmatched, missed),
         edges=_compare(found_edges, true_edges),
         latent_edges=_compare(_between_latents(found_edges), _between_latents(true_edges)),
         shd=len(missing) + len(extra) - turned,
-        order_errors=_order_errors(found, truth, pairs),
+        order_errors=int((in_found & in_truth.T).sum()),
         pairs=tuple(pairs),
     )
 
@@ -168,39 +155,40 @@ def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]
         return []
     gain = _find_gains(rows, columns)
     chosen = zip(*linear_sum_assignment(gain, maximize=True), strict=True)
-    return [(columns[j].name, rows[i].name) for i, j in chosen if gain[i, j] > 0]
+    return [(columns[j][-1], rows[i][-1]) for i, j in chosen if gain[i, j] > 0]
 
 
-def _signatures(graph: nx.DiGraph) -> list[_Signature]:
-    """Describe the latents, sorted by what they are matched by."""
+def _signatures(graph: nx.DiGraph) -> list[Signature]:
+    """What the latents are matched by, whatever their names, in order."""
     reached, origins = reach(graph), sources(graph)
     visible = frozenset(by_role(graph, "input") + by_role(graph, "output"))
-    signatures = [
-        _Signature(
-            node, reached[node], origins[node], visible.intersection(nx.all_neighbors(graph, node))
+    return sorted(
+        (
+            sorted(reached[node]),
+            sorted(origins[node]),
+            sorted(visible.intersection(nx.all_neighbors(graph, node))),
+            node,
         )
         for node in by_role(graph, "latent")
-    ]
-    return sorted(
-        signatures,
-        key=lambda s: (sorted(s.outputs), sorted(s.inputs), sorted(s.neighbours), s.name),
     )
 
 
 def _find_gains(
-    rows: Sequence[_Signature], columns: Sequence[_Signature]
+    rows: Sequence[Signature], columns: Sequence[Signature]
 ) -> Float[np.ndarray, "row column"]:
     """The gain of each pair: allowed, equal outputs, inputs, direct edges, as digits."""
     base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
-    apart, overlap = _overlap([s.outputs for s in rows], [s.outputs for s in columns])
-    _, inputs = _overlap([s.inputs for s in rows], [s.inputs for s in columns])
-    _, neighbours = _overlap([s.neighbours for s in rows], [s.neighbours for s in columns])
-    gain = ((base + (apart == 0)) * base + inputs) * base + neighbours
+    outputs, inputs, neighbours = (
+        _overlap([row[part] for row in rows], [column[part] for column in columns])
+        for part in range(3)
+    )
+    apart, overlap = outputs
+    gain = ((base + (apart == 0)) * base + inputs[1]) * base + neighbours[1]
     return np.where((apart <= MAX_DIFFERENCE) & (overlap >= MIN_OVERLAP), gain, 0.0)
 
 
 def _overlap(
-    left: Sequence[frozenset[str]], right: Sequence[frozenset[str]]
+    left: Sequence[Collection[str]], right: Sequence[Collection[str]]
 ) -> tuple[Float[np.ndarray, "left right"], Float[np.ndarray, "left right"]]:
     """In how many names each two sets differ, and their Jaccard overlap; 1 for two empty ones."""
     index = {name: i for i, name in enumerate(sorted(frozenset().union(*left, *right)))}
@@ -243,12 +231,6 @@ def _score(right: int, extra: int, missed: int) -> Score:
     return Score.from_counts(right, extra, missed)
 
 
-def _order_errors(found: nx.DiGraph, truth: nx.DiGraph, pairs: list[tuple[str, str]]) -> int:
-    in_found = _find_order(found, [other for other, _ in pairs])
-    in_truth = _find_order(truth, [true for _, true in pairs])
-    return int((in_found & in_truth.T).sum())
-
-
 def _find_order(graph: nx.DiGraph, latents: Sequence[str]) -> Bool[np.ndarray, "latent latent"]:
     """Whether the column is an ancestor of the row."""
     index = {node: i for i, node in enumerate(graph)}
@@ -284,30 +266,17 @@ def equal_graphs(left: nx.DiGraph, right: nx.DiGraph) -> bool:
     """
     check_acyclic(left)
     check_acyclic(right)
-    if _measured(left) != _measured(right):
-        return False
-    return nx.is_isomorphic(_label(left), _label(right), node_match=_same_label)
+    (measured, latents), (others, other_latents) = _label(left), _label(right)
+    return measured == others and nx.is_isomorphic(latents, other_latents, dict.__eq__)
 
 
-def _measured(graph: nx.DiGraph) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """The inputs and outputs with their roles, and the edges between them."""
-    nodes = {(node, role) for role in ("input", "output") for node in by_role(graph, role)}
-    names = {node for node, _ in nodes}
-    return nodes, {(a, b) for a, b in graph.edges if a in names and b in names}
-
-
-def _label(graph: nx.DiGraph) -> nx.DiGraph:
-    """The latents alone, each with what ties it to inputs and outputs, which keep their names."""
-    reached, origins = reach(graph), sources(graph)
-    latents = by_role(graph, "latent")
-    hidden = set(latents)
-    small: nx.DiGraph = nx.DiGraph()
+def _label(graph: nx.DiGraph) -> tuple[set[tuple[str, str]], nx.DiGraph]:
+    """Inputs and outputs with roles and edges; the latents, labelled by what ties them to these."""
+    reached, origins, latents = reach(graph), sources(graph), by_role(graph, "latent")
+    visible = graph.copy()
+    visible.remove_nodes_from(latents)
+    small: nx.DiGraph = nx.DiGraph(graph.subgraph(latents).edges)
     for node in latents:
-        direct = set(graph.predecessors(node)) - hidden, set(graph.successors(node)) - hidden
-        small.add_node(node, label=(*direct, origins[node], reached[node]))
-    small.add_edges_from(graph.subgraph(latents).edges)
-    return small
-
-
-def _same_label(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    return bool(left["label"] == right["label"])
+        ends = (visible.nodes & {*near} for near in (graph.pred[node], graph.succ[node]))
+        small.add_node(node, label=(*ends, origins[node], reached[node]))
+    return {*visible.nodes(data="role"), *visible.edges}, small

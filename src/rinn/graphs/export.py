@@ -84,8 +84,7 @@ def export_graph(graph: nx.DiGraph, path: str | os.PathLike[str], kind: str) -> 
         ...     sorted(entry.name for entry in Path(folder).iterdir())
         ['graph.nodes.tsv', 'graph.sif']
     """
-    path = Path(path)
-    files = _name_files(_find_export(kind), path)
+    files = _name_files(EXPORTS[check_choice("format", kind, EXPORTS)], Path(path))
     check_graph(graph)
     contents = {file: encode(graph) for file, encode in files.items()}
     for file, content in contents.items():
@@ -100,8 +99,7 @@ def export_path(
     force: bool = False,
 ) -> Path:
     """Write the graph of a run folder, or of a graph file, in another format."""
-    export = _find_export(kind)
-    source = Path(source)
+    export, source = EXPORTS[check_choice("format", kind, EXPORTS)], Path(source)
     file = source / "graph.json" if source.is_dir() else source
     if source.is_dir() and not file.is_file():
         raise InputError(
@@ -126,7 +124,3 @@ def _name_files(export: Export, path: Path) -> dict[Path, Encode]:
     for file in files:
         check_target(file)
     return files
-
-
-def _find_export(kind: str) -> Export:
-    return EXPORTS[check_choice("format", kind, EXPORTS)]

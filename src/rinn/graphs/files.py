@@ -16,12 +16,11 @@ from xml.parsers import expat
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
-from rinn.errors import InputError, find_repeated, quote
+from rinn.errors import InputError, clip, find_repeated, quote
 from rinn.files import read_file, replace_file
 from rinn.graphs.attributes import flat_values, spell_names, spell_out, to_json_values
-from rinn.graphs.basics import ROLES, check_acyclic, check_graph
+from rinn.graphs.basics import check_acyclic, check_graph
 
 EDGE_NUMBERS = ("weight", "frequency")
 MORE_NUMBERS = ("q", "frequency_without", "weight_spread", "loss_without", "loss_error")
@@ -70,10 +69,6 @@ def write_graph(graph: nx.DiGraph, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     encode = _by_suffix(path, {".json": encode_json, ".graphml": encode_graphml})
     check_graph(graph)
-    if not path.parent.is_dir():
-        raise InputError(
-            f"cannot write {path}: the folder {path.parent} does not exist; create it first"
-        )
     replace_file(path, encode(graph))
 
 
@@ -115,50 +110,18 @@ def _load(path: str | os.PathLike[str], check: Callable[[nx.DiGraph], None]) -> 
         )
     try:
         graph: nx.DiGraph = decode(content)
-        _check_attributes(graph)
+        for node, values in graph.nodes(data=True):
+            _check_values(values, "node", node)
+        for source, target, values in graph.edges(data=True):
+            _check_values(values, "edge", source, target)
         check(graph)
     except InputError as error:
         raise InputError(f"graph file {path}: {error}") from error
     return graph
 
 
-def edges_table(graph: nx.DiGraph, reported: nx.DiGraph | None = None) -> pd.DataFrame:
-    """List the edges as a table, causes first and names in counting order (x2 before x10)."""
-    role = dict(graph.nodes(data="role"))
-
-    def rank(node: str) -> tuple[int, str, str]:
-        counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
-        return ROLES.index(role[node]), counted, node
-
-    edges = sorted(graph.edges(data=True), key=lambda edge: (rank(edge[0]), rank(edge[1])))
-
-    def collect(name: str) -> list[Any]:
-        return [values.get(name) for *_, values in edges]
-
-    columns: dict[str, list[Any]] = {
-        "source": [source for source, *_ in edges],
-        "target": [target for _, target, _ in edges],
-        "source_role": [role[source] for source, *_ in edges],
-        "target_role": [role[target] for _, target, _ in edges],
-    }
-    numbers = [*EDGE_NUMBERS]
-    for name in MORE_NUMBERS:
-        given = [value for value in collect(name) if value is not None]
-        numbers += [name] if given and all(map(_is_number, given)) else []
-    columns |= {name: collect(name) for name in numbers}
-    for name in (SUPPORT, EXCHANGEABLE):
-        texts = collect(name)
-        if any(texts) and all(isinstance(text, str | None) for text in texts):
-            columns[name] = texts
-    if edges and all(isinstance(origin, str) for origin in collect(ORIGIN)):
-        columns[ORIGIN] = collect(ORIGIN)
-    if reported is not None:
-        columns["reported"] = [reported.has_edge(source, target) for source, target, _ in edges]
-    table = pd.DataFrame(columns, columns=list(columns))
-    return table.astype(dict.fromkeys(numbers, float))
-
-
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a number, and no truth value."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
@@ -173,10 +136,9 @@ def encode_graphml(graph: nx.DiGraph) -> bytes:
     names = spell_names(graph, _xml_text)
     safe: nx.DiGraph = nx.DiGraph()
     safe.graph.update(_without(_xml_values(graph.graph), *_ADDED_BY_READER))
-    for node, values in graph.nodes(data=True):
-        safe.add_nodes_from([(names[node], _xml_values(values))])
-    for source, target, values in graph.edges(data=True):
-        safe.add_edges_from([(names[source], names[target], _xml_values(values))])
+    safe.add_nodes_from((names[node], _xml_values(about)) for node, about in graph.nodes(data=True))
+    edges = graph.edges(data=True)
+    safe.add_edges_from((names[a], names[b], _xml_values(about)) for a, b, about in edges)
     file = BytesIO()
     nx.write_graphml_xml(safe, file)
     return file.getvalue()
@@ -206,7 +168,7 @@ def _from_json(content: bytes) -> nx.DiGraph:
         data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"must hold JSON, but cannot be parsed ({_shorten(error)}); write the file again"
+            f"must hold JSON, but cannot be parsed ({clip(str(error), 120)}); write the file again"
         ) from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or not data["nodes"]:
         raise InputError(
@@ -230,17 +192,10 @@ def _from_json(content: bytes) -> nx.DiGraph:
     _check_ends([node for node, _ in nodes], ends)
     graph: nx.DiGraph = nx.DiGraph()
     graph.graph.update(data["graph"] if isinstance(data.get("graph"), dict) else {})
-    for node, entry in nodes:
-        graph.add_nodes_from([(node, _without(entry, "id"))])
-    for (source, target), entry in zip(ends, edges, strict=True):
-        graph.add_edges_from([(source, target, _without(entry, "source", "target"))])
+    graph.add_nodes_from((node, _without(entry, "id")) for node, entry in nodes)
+    pairs = zip(ends, edges, strict=True)
+    graph.add_edges_from((*two, _without(entry, "source", "target")) for two, entry in pairs)
     return graph
-
-
-def _shorten(error: object) -> str:
-    """The message of another reader, on one line of bounded length."""
-    text = " ".join(str(error).split())
-    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def _check_depth(data: Any) -> None:
@@ -299,18 +254,8 @@ def _join(names: Sequence[str]) -> str:
     return " -> ".join(map(quote, names))
 
 
-def _check_attributes(graph: nx.DiGraph) -> None:
-    """Check the attributes that rinn reads; leave out missing numbers."""
-    for node, values in graph.nodes(data=True):
-        _check_values(values, "node", node)
-    for source, target, values in graph.edges(data=True):
-        _check_values(values, "edge", source, target)
-
-
 def _check_values(values: dict[str, Any], *owner: str) -> None:
-    for name in [*EDGE_NUMBERS, *MORE_NUMBERS]:
-        if name not in values:
-            continue
+    for name in (name for name in (*EDGE_NUMBERS, *MORE_NUMBERS) if name in values):
         value = values[name]
         if value is None or (isinstance(value, float) and math.isnan(value)):
             del values[name]
@@ -336,10 +281,8 @@ def _check_values(values: dict[str, Any], *owner: str) -> None:
 
 def _read_number(value: Any) -> float | None:
     """A finite number as float; None for anything else."""
-    if not _is_number(value):
-        return None
     try:
-        number = float(value)
+        number = float(value) if is_number(value) else math.nan
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
@@ -370,8 +313,9 @@ def _from_graphml(content: bytes) -> nx.DiGraph:
     except (
         nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
     ) as error:  # fmt: skip
+        reason = clip(str(error), 120)
         raise InputError(
-            f"must hold GraphML, but cannot be parsed ({_shorten(error)}); write the file again"
+            f"must hold GraphML, but cannot be parsed ({reason}); write the file again"
         ) from error
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
@@ -410,7 +354,7 @@ def _check_xml(content: bytes) -> int:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise InputError(
-            f"must hold GraphML, but is not XML ({_shorten(error)}); write the file again"
+            f"must hold GraphML, but is not XML ({clip(str(error), 120)}); write the file again"
         ) from error
     if not nodes:
         raise InputError("must hold GraphML with at least one node, but has none; add the nodes")

@@ -6,12 +6,15 @@ The fewest edges with a given reach are hard to find: every single change of a f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import or_
 
 import networkx as nx
 
-from rinn.graphs.basics import Layout, lay_out
+from rinn.graphs.basics import lay_out
 
 # Subsets of so many latents are all tried; above that, single additions, removals and swaps.
 EXACT_LATENTS = 9
@@ -38,61 +41,48 @@ def is_minimal(graph: nx.DiGraph) -> bool:
 
 def count_tries(graph: nx.DiGraph) -> int:
     """Estimate how many choices `find_smaller` looks at for new connections."""
-    layout = lay_out(graph)
-    return sum(_count_tries(view) for view in (_look_forward(layout), _look_backward(layout)))
+    return sum(map(_count_tries, _look(graph)))
 
 
 def find_smaller(graph: nx.DiGraph, max_tries: int | None = None) -> str | None:
     """Name a change that keeps the graph's reach and does not raise its number of edges."""
+    forward, backward = _look(graph)
+    changes = [
+        _find_idle(forward, "reaches no output"),
+        _find_idle(backward, "is reached from no input"),
+        _find_equal(forward, "reach the same outputs"),
+        _find_equal(backward, "are reached from the same inputs"),
+        _find_shared(forward, backward),
+    ]
+    if max_tries is None or _count_tries(forward) + _count_tries(backward) <= max_tries:
+        changes += [
+            _find_recovered(forward, "children"),
+            _find_recovered(backward, "parents"),
+            _find_removable(forward, backward, "parents"),
+            _find_removable(backward, forward, "children"),
+        ]
+    return next(chain.from_iterable(changes), None)
+
+
+def _look(graph: nx.DiGraph) -> tuple[View, View]:
+    """The graph seen forwards and backwards."""
     layout = lay_out(graph)
-    forward, backward = _look_forward(layout), _look_backward(layout)
-    simple: tuple[Callable[[], Iterator[str]], ...] = (
-        lambda: _find_idle(forward, "reaches no output"),
-        lambda: _find_idle(backward, "is reached from no input"),
-        lambda: _find_equal(forward, "reach the same outputs"),
-        lambda: _find_equal(backward, "are reached from the same inputs"),
-        lambda: _find_shared(forward, backward),
-    )
-    tries = _count_tries(forward) + _count_tries(backward)
-    covers: tuple[Callable[[], Iterator[str]], ...] = (
-        lambda: _find_recovered(forward, "children"),
-        lambda: _find_recovered(backward, "parents"),
-        lambda: _find_removable(forward, backward, "parents"),
-        lambda: _find_removable(backward, forward, "children"),
-    )
-    changes = simple if max_tries is not None and tries > max_tries else simple + covers
-    return next((sentence for find in changes for sentence in find()), None)
-
-
-def _look_forward(layout: Layout) -> View:
     children: list[list[int]] = [[] for _ in layout.nodes]
     for node, parents in enumerate(layout.parents):
         for parent in parents:
             children[parent].append(node)
-    following = tuple(tuple(sorted(nodes)) for nodes in children)
-    order = tuple(reversed(range(len(layout.nodes))))
-    return _make_view(layout, following, layout.outputs, order)
-
-
-def _look_backward(layout: Layout) -> View:
-    return _make_view(layout, layout.parents, layout.inputs, tuple(range(len(layout.nodes))))
-
-
-def _make_view(
-    layout: Layout,
-    following: tuple[tuple[int, ...], ...],
-    last: tuple[int, ...],
-    order: tuple[int, ...],
-) -> View:
-    """Gather each node's ends, in an order that visits the next nodes first."""
-    ends = [0] * len(layout.nodes)
-    for bit, node in enumerate(last):
-        ends[node] = 1 << bit
-    for node in order:
-        for after in following[node]:
-            ends[node] |= ends[after]
     latents = tuple(node for node, role in enumerate(layout.roles) if role == "latent")
-    return View(layout.nodes, latents, following, tuple(ends))
+    order = range(len(layout.nodes))
+    sides = (children, layout.outputs, reversed(order)), (layout.parents, layout.inputs, order)
+    views = []
+    for following, last, next_first in sides:
+        ends = [0] * len(layout.nodes)
+        for bit, node in enumerate(last):
+            ends[node] = 1 << bit
+        for node in next_first:
+            ends[node] |= _join(ends[after] for after in following[node])
+        views.append(View(layout.nodes, latents, tuple(map(tuple, following)), tuple(ends)))
+    return views[0], views[1]
 
 
 def _find_idle(view: View, what: str) -> Iterator[str]:
@@ -214,7 +204,4 @@ def _add_greedily(sets: list[int], present: list[int]) -> list[int]:
 
 def _join(sets: Iterable[int]) -> int:
     """All ends that some latents lead to."""
-    ends = 0
-    for reached in sets:
-        ends |= reached
-    return ends
+    return reduce(or_, sets, 0)

@@ -82,11 +82,9 @@ class TableScores:
     @property
     def sd(self) -> dict[str, float]:
         """The sample standard deviation over models; 0 for one model."""
+        columns = {name: [getattr(score, name) for score in self.scores] for name in FIELDS}
         ddof = 1 if len(self.scores) > 1 else 0
-        return {
-            name: float(np.std([getattr(s, name) for s in self.scores], ddof=ddof))
-            for name in FIELDS
-        }
+        return {name: float(np.std(column, ddof=ddof)) for name, column in columns.items()}
 
     def to_json(self) -> dict[str, object]:
         """Give the means, their spread and the oracle threshold by name."""

@@ -46,8 +46,10 @@ def modify_graph(graph: nx.DiGraph) -> nx.DiGraph:
     check_acyclic(graph)
     inputs, outputs = by_role(graph, "input"), by_role(graph, "output")
     small: nx.DiGraph = graph.copy()
-    small.remove_nodes_from(_latents(small) & (above(small, inputs) | below(small, outputs)))
-    small.remove_nodes_from(_latents(small) - (below(small, inputs) & above(small, outputs)))
+    latents = set(by_role(graph, "latent"))
+    outside = latents & (above(small, inputs) | below(small, outputs))
+    small.remove_nodes_from(outside)
+    small.remove_nodes_from(latents - outside - (below(small, inputs) & above(small, outputs)))
     role = dict(small.nodes(data="role"))
     small.remove_edges_from([(a, b) for a, b in small.edges if role[a] == role[b] != "latent"])
     return small
@@ -67,10 +69,6 @@ def above(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:
 def below(graph: nx.DiGraph, nodes: Iterable[str]) -> set[str]:
     """Collect the descendants of nodes."""
     return above(graph.reverse(copy=False), nodes)
-
-
-def _latents(graph: nx.DiGraph) -> set[str]:
-    return set(by_role(graph, "latent"))
 
 
 @dataclass(frozen=True)
@@ -179,19 +177,22 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
     modified = modify_graph(graph)
     findings = []
     for node in by_role(graph, "latent"):
-        problem = _explain_position(node in before, node in after) or _explain_empty(
-            bool(origins[node]), bool(reached[node])
-        )
-        if problem is None:
+        if node in before:  # condition (i)
+            problem: str | None = "acts on an input, so it is not between inputs and outputs"
+        elif node in after:
+            problem = "is an effect of an output, so it is not between inputs and outputs"
+        elif not reached[node]:  # the first halves of conditions (iii) and (ii)
+            alone = "" if origins[node] else ", and no input reaches it"
+            problem = f"reaches no output{alone}, so nothing measured shows what it does"
+        elif not origins[node]:
+            problem = "is reached by no input, so no input shows what it does"
+        else:
             problem = _explain_shared(node, [groups[key[node]] for key, groups in shared])
         spare = None if problem else _explain_spare(modified, node)
         reason = "no other latent reaches the same outputs or is reached by the same inputs"
         reason += f"; but {spare}" if spare else ""
-        inputs, outputs = sort(origins[node]), sort(reached[node])
-        identifiable = problem is None
-        findings.append(
-            LatentFinding(node, identifiable, bool(spare), problem or reason, inputs, outputs)
-        )
+        about = problem is None, bool(spare), problem or reason
+        findings.append(LatentFinding(node, *about, sort(origins[node]), sort(reached[node])))
     return tuple(findings)
 
 
@@ -216,25 +217,6 @@ def _sort_by(graph: nx.DiGraph) -> Callable[[frozenset[str]], tuple[str, ...]]:
     """How to bring names into the graph's order."""
     index = {node: i for i, node in enumerate(graph)}
     return lambda names: tuple(sorted(names, key=index.__getitem__))
-
-
-def _explain_position(is_before: bool, is_after: bool) -> str | None:
-    """Condition (i)."""
-    if is_before:
-        return "acts on an input, so it is not between inputs and outputs"
-    if is_after:
-        return "is an effect of an output, so it is not between inputs and outputs"
-    return None
-
-
-def _explain_empty(has_inputs: bool, has_outputs: bool) -> str | None:
-    """The first halves of conditions (ii) and (iii)."""
-    if not has_outputs:
-        alone = "" if has_inputs else ", and no input reaches it"
-        return f"reaches no output{alone}, so nothing measured shows what it does"
-    if not has_inputs:
-        return "is reached by no input, so no input shows what it does"
-    return None
 
 
 def _explain_shared(node: str, groups: Sequence[Sequence[str]]) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -17,20 +19,7 @@ from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
 from rinn.paper.reproduce import CELLS
 from rinn.paper.reproduce import REPRODUCTION as KIND
 from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
-from rinn.report.figures.canvas import (
-    BLUE,
-    GREY,
-    NORMAL,
-    PALE,
-    SMALL,
-    VERMILION,
-    add_legend,
-    dress_axes,
-    fonts,
-    make_figure,
-    title_figure,
-    write,
-)
+from rinn.report.figures import canvas
 from rinn.report.figures.folders import (
     FIGURES,
     Absent,
@@ -44,7 +33,7 @@ from rinn.runs.read import load_run
 MEASURES = ("hidden_f1", "hidden_precision", "hidden_recall", "input_f1", "input_precision",
             "input_recall", "auroc")  # fmt: skip
 LABELS = {m.key: m.label for m in (*HIDDEN, *INPUT)}
-KNOWN = tuple(LABELS)
+NUMBERS = ("ours_mean", "ours_sd_models", "paper_mean", "paper_sd")
 HEADS = {"hidden": "hidden nodes", "input": "inputs"}
 ROW, SPACE = 0.16, 0.1  # inches for a row, and between datasets
 PANEL = 0.98
@@ -57,76 +46,41 @@ REPRODUCTION = FigureKind(
 ALL_FIGURES = {**FIGURES, REPRODUCTION.name: REPRODUCTION}
 
 
-@dataclass(frozen=True)
-class Dot:
-    """One measure of one dataset and strategy: mean and sd, ours and the paper's."""
-
-    dataset: str
-    strategy: str
-    measure: str
-    ours: float | None
-    ours_sd: float | None
-    paper: float | None
-    paper_sd: float | None
-
-
-@dataclass(frozen=True)
-class ReproductionInfo:
-    """The rows (dataset, strategy) from top to bottom, the measures, and their dots."""
-
-    rows: tuple[tuple[str, str], ...]
-    measures: tuple[str, ...]
-    dots: tuple[Dot, ...]
-
-
-def reproduction_info(
-    comparison: Comparison, *, measures: Sequence[str] = MEASURES
-) -> ReproductionInfo:
-    """Take the figures of a reproduction and of the paper."""
+def list_dots(comparison: Comparison, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
+    """The figures of a reproduction and of the paper, one row for each dataset and strategy."""
     for name in measures:
-        if name not in KNOWN:
-            raise InputError(f"measures must be of those known, got {name!r}{suggest(name, KNOWN)}")
-    figures = [f for f in list_figures(comparison) if f["measure"] in measures]
-    if not any(figure["ours_mean"] is not None for figure in figures):
+        if name not in LABELS:
+            hint = suggest(name, LABELS)
+            raise InputError(f"measures must be of those known, got {name!r}{hint}")
+    table = pd.DataFrame(list_figures(comparison))
+    table = table[table["measure"].isin(measures)]
+    if table["ours_mean"].isna().all():
         raise InputError("comparison must hold a cell that is done, but none is; run it first")
-    dots = tuple(
-        Dot(f["dataset"], f["strategy"], f["measure"], f["ours_mean"], f["ours_sd_models"],
-            f["paper_mean"], f["paper_sd"])
-        for f in figures
-        if f["ours_mean"] is not None or f["paper_mean"] is not None
-    )  # fmt: skip
-    rows = tuple(dict.fromkeys((figure["dataset"], figure["strategy"]) for figure in figures))
-    used = {dot.measure for dot in dots}
-    return ReproductionInfo(rows, tuple(name for name in measures if name in used), dots)
+    return table.astype(dict.fromkeys(NUMBERS, float))
 
 
 def plot_reproduction(
     comparison: Comparison, *, measures: Sequence[str] = MEASURES, title: str = ""
 ) -> Figure:
     """Draw ours (circles) and the paper's figures (diamonds) with their standard deviations."""
-    info = reproduction_info(comparison, measures=measures)
-    heights = _stack(info.rows)
+    table = list_dots(comparison, measures)
+    heights = _stack(list(dict.fromkeys(zip(table["dataset"], table["strategy"], strict=True))))
+    dots = table.dropna(subset=["ours_mean", "paper_mean"], how="all")
+    shown = [name for name in measures if name in set(dots["measure"])]
     tall = max(heights.values()) + ROW
-    top = 0.62 + 0.3 * bool(title)
-    names = 1.45
-    width = max(names + PANEL * len(info.measures) + 0.25, 4.4)
+    top, names = 0.62 + 0.3 * bool(title), 1.45
+    width = max(names + PANEL * len(shown) + 0.25, 4.4)
     height = top + tall + 0.72
-    figure = make_figure(width, height)
-    for number, measure in enumerate(info.measures):
-        box = (
-            (names + PANEL * number) / width,
-            0.72 / height,
-            (PANEL - 0.14) / width,
-            tall / height,
-        )
-        axes = figure.add_axes(box)
-        dots = [dot for dot in info.dots if dot.measure == measure]
-        _draw_panel(axes, dots, heights, tall)
-        _write_head(axes, measure, info.measures, number)
+    figure = canvas.make_figure(width, height)
+    for number, measure in enumerate(shown):
+        left, wide = (names + PANEL * number) / width, (PANEL - 0.14) / width
+        axes = figure.add_axes((left, 0.72 / height, wide, tall / height))
+        _draw_panel(axes, dots[dots["measure"] == measure], heights, measure != "test_error")
+        _write_head(axes, measure, shown, number)
         if number == 0:
-            _write_rows(axes, heights, tall)
-    title_figure(figure, title)
-    add_legend(figure, _list_handles(), loc="lower left", ncols=3,
+            _write_rows(axes, heights)
+    canvas.title_figure(figure, title)
+    canvas.add_legend(figure, _list_handles(), loc="lower left", ncols=3,
                bbox_to_anchor=(0.15 / width, 0.1 / height))  # fmt: skip
     return figure
 
@@ -142,65 +96,62 @@ def _stack(rows: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
 
 
 def _draw_panel(
-    axes: Axes, dots: Sequence[Dot], heights: dict[tuple[str, str], float], tall: float
+    axes: Axes, dots: pd.DataFrame, heights: dict[tuple[str, str], float], bounded: bool
 ) -> None:
-    dress_axes(axes)
+    tall = max(heights.values()) + ROW
+    canvas.dress_axes(axes)
     axes.set_ylim(tall, 0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    bounded = all(dot.measure != "test_error" for dot in dots)
     if bounded:
         axes.set_xlim(-0.06, 1.06)
         axes.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
-        axes.vlines([0, 0.5, 1], 0, tall, colors=PALE, linewidth=0.5, zorder=0)
+        axes.vlines([0, 0.5, 1], 0, tall, colors=canvas.PALE, linewidth=0.5, zorder=0)
     for y in heights.values():
-        axes.axhline(y, color=PALE, linewidth=0.4, zorder=0)
-    for dot in dots:
-        y = heights[dot.dataset, dot.strategy]
-        _draw_dot(axes, dot.paper, dot.paper_sd, y + 0.025, bounded, paper=True)
-        _draw_dot(axes, dot.ours, dot.ours_sd, y - 0.025, bounded, paper=False)
+        axes.axhline(y, color=canvas.PALE, linewidth=0.4, zorder=0)
+    filled = dots.fillna(dict.fromkeys(("paper_sd", "ours_sd_models"), 0.0))
+    for dot in filled.to_dict("records"):
+        y = heights[dot["dataset"], dot["strategy"]]
+        _draw_dot(axes, dot["paper_mean"], dot["paper_sd"], y + 0.025, bounded, paper=True)
+        _draw_dot(axes, dot["ours_mean"], dot["ours_sd_models"], y - 0.025, bounded, paper=False)
 
 
-def _draw_dot(
-    axes: Axes, mean: float | None, sd: float | None, y: float, bounded: bool, *, paper: bool
-) -> None:
-    if mean is None:
+def _draw_dot(axes: Axes, mean: float, sd: float, y: float, bounded: bool, *, paper: bool) -> None:
+    if np.isnan(mean):
         return
-    colour = VERMILION if paper else BLUE
-    low, high = mean - (sd or 0.0), mean + (sd or 0.0)
+    low, high = mean - sd, mean + sd
     if bounded:
         low, high = max(low, 0.0), min(high, 1.0)
+    colour = canvas.VERMILION if paper else canvas.BLUE
     axes.plot([low, high], [y, y], color=colour, linewidth=0.9, alpha=0.6, zorder=2,
               solid_capstyle="butt")  # fmt: skip
     axes.plot([mean], [y], zorder=3 if paper else 4, **_marker(paper))
 
 
 def _marker(paper: bool) -> dict[str, Any]:
-    if paper:
-        return {"marker": "D", "markersize": 3.8, "markerfacecolor": "white",
-                "markeredgecolor": VERMILION, "markeredgewidth": 1.0}  # fmt: skip
-    return {"marker": "o", "markersize": 3.8, "markerfacecolor": BLUE, "markeredgecolor": BLUE}
+    edge, face = (canvas.VERMILION, canvas.WHITE) if paper else (canvas.BLUE, canvas.BLUE)
+    return {"marker": "D" if paper else "o", "markersize": 3.8, "markerfacecolor": face,
+            "markeredgecolor": edge, "markeredgewidth": 1.0}  # fmt: skip
 
 
 def _write_head(axes: Axes, measure: str, measures: Sequence[str], number: int) -> None:
     group = measure.split("_")[0]
-    write(axes, 0.5, 1.0, LABELS[measure], NORMAL, ha="center", va="bottom",
+    canvas.write(axes, 0.5, 1.0, LABELS[measure], canvas.NORMAL, ha="center", va="bottom",
           transform=axes.transAxes)  # fmt: skip
     first = number == 0 or measures[number - 1].split("_")[0] != group
     if first:
-        head = HEADS.get(group, "test set")
-        axes.annotate(head, (0, 1), (0, 16), xycoords="axes fraction", textcoords="offset points",
-                      fontsize=NORMAL, color=GREY, fontfamily=fonts(), va="bottom",
-                      annotation_clip=False)  # fmt: skip
+        axes.annotate(HEADS.get(group, "test set"), (0, 1), (0, 16), xycoords="axes fraction",
+                      textcoords="offset points", fontsize=canvas.NORMAL, color=canvas.GREY,
+                      fontfamily=canvas.fonts(), va="bottom", annotation_clip=False)  # fmt: skip
 
 
-def _write_rows(axes: Axes, heights: dict[tuple[str, str], float], tall: float) -> None:
+def _write_rows(axes: Axes, heights: dict[tuple[str, str], float]) -> None:
     move = axes.get_yaxis_transform()
     seen = set()
     for (dataset, strategy), y in heights.items():
-        write(axes, -0.08, y, STRATEGIES[strategy], SMALL, ha="right", transform=move)
+        canvas.write(axes, -0.08, y, STRATEGIES[strategy], canvas.SMALL, ha="right", transform=move)
         if dataset not in seen:
-            write(axes, -1.55, y, DATASETS[dataset], SMALL, ha="left", transform=move)
+            canvas.write(axes, -1.55, y, DATASETS[dataset], canvas.SMALL, ha="left", transform=move)
             seen.add(dataset)
 
 
@@ -209,7 +160,7 @@ def _list_handles() -> list[Line2D]:
     return [
         Line2D([], [], label="ours", **none, **_marker(False)),
         Line2D([], [], label="the paper's", **none, **_marker(True)),
-        Line2D([], [], color=GREY, linewidth=0.9, label="± sd over networks"),
+        Line2D([], [], color=canvas.GREY, linewidth=0.9, label="± sd over networks"),
     ]
 
 

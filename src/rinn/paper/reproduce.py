@@ -10,13 +10,18 @@ from typing import Any
 
 import networkx as nx
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn
 
-from rinn.config import MAX_SAMPLES, MAX_TRIALS, RunSettings, check_integer
+from rinn.config import (
+    MAX_SAMPLES,
+    MAX_TRIALS,
+    RunSettings,
+    check_choice,
+    check_choices,
+    check_integer,
+)
 from rinn.data.align import load_data
 from rinn.data.records import Data
-from rinn.errors import InputError, TrainingError, suggest
+from rinn.errors import TrainingError
 from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.graphs.protocol import Score, reach_vectors, score_hidden, score_inputs, truth_patterns
@@ -35,10 +40,11 @@ from rinn.paper.cells import (
     load_cell,
     load_published,
 )
-from rinn.paper.tables import Comparison, compare, format_time
+from rinn.paper.tables import Comparison, compare
 from rinn.paper.write import write_tables
 from rinn.runs.folder import FORMAT, FolderKind, OutputFolder, open_output
 from rinn.runs.manifest import ScoreValues, Spread
+from rinn.runs.progress import StepProgress, format_time
 from rinn.runs.read import RunContents
 from rinn.runs.terminal import Terminal
 from rinn.simulate.datasets import ALIASES, make_dataset
@@ -79,11 +85,7 @@ def reproduce(
 ) -> Comparison:
     """Make the paper's tables again, beside the published ones; cells that are done stay."""
     jobs = plan_jobs(datasets, strategies, seeds)
-    if budget not in BUDGETS:
-        raise InputError(
-            f"budget must be {' or '.join(BUDGETS)}, got {budget!r}"
-            f"{suggest(budget, BUDGETS, listed=False)}"
-        )
+    check_choice("budget", budget, BUDGETS)
     check_integer("samples", samples, 1, MAX_SAMPLES)
     if trials is not None:
         check_integer("trials", trials, MIN_TRIALS, MAX_TRIALS)
@@ -99,35 +101,19 @@ def plan_jobs(
 ) -> list[Job]:
     """List the cells: dataset by dataset, draw by draw, all strategies."""
     names = [ALIASES.get(str(name).strip(), str(name).strip()) for name in datasets]
-    _check_names("datasets", names, list(DATASETS))
+    check_choices("datasets", names, DATASETS)
     if strategies is not None:
         strategies = [str(name).strip() for name in strategies]
-        _check_names("strategies", strategies, list(STRATEGIES))
+        check_choices("strategies", strategies, STRATEGIES)
     check_integer("seeds", seeds, 1, MAX_SEEDS)
     jobs = (
         Job(dataset, strategy, seed)
         for dataset in names
         for seed in range(seeds)
-        for strategy in (_list_strategies(dataset) if strategies is None else strategies)
+        for strategy in (strategies or STRATEGIES)  # without names those that the paper ran
+        if strategies or not (dataset.startswith("tcga") and strategy in NOT_ON_TUMOURS)
     )
     return list(dict.fromkeys(jobs))
-
-
-def _check_names(argument: str, names: Sequence[str], choices: list[str]) -> None:
-    if not names:
-        raise InputError(f"{argument} must name at least one of {', '.join(choices)}, got none")
-    for name in names:
-        if name not in choices:
-            raise InputError(
-                f"{argument} must be known names with commas between, got {name!r}"
-                f"{suggest(name, choices)}"
-            )
-
-
-def _list_strategies(dataset: str) -> list[str]:
-    """The strategies that the paper ran on a dataset."""
-    left_out = NOT_ON_TUMOURS if dataset.startswith("tcga") else ()
-    return [name for name in STRATEGIES if name not in left_out]
 
 
 def _run_all(
@@ -143,16 +129,17 @@ def _run_all(
     comparison = compare(setup, jobs, cells)
     write_tables(folder.path, comparison)
     left = [job for job in jobs if job not in cells or cells[job].status != DONE]
-    progress = GridProgress(len(jobs), len(jobs) - len(left), console, quiet)
-    for job in left:
-        progress.begin(job)
+    progress, failed = StepProgress("cells", len(jobs), console, quiet), 0
+    for number, job in enumerate(left, len(jobs) - len(left)):
+        progress.show(number - failed, f"now {_label_job(job)}")
         cell = _run_one(job, setup, folder.path / RUNS / job.name, run, device, console, quiet)
         folder.write_json(f"{CELLS}/{job.name}.json", cell.to_json())
         cells = cells | {job: cell}
         comparison = compare(setup, jobs, cells)
         write_tables(folder.path, comparison)
-        progress.end(cell)
-    progress.close()
+        failed += cell.status == FAILED
+        progress.say(f"{_label_job(job)}: {_describe_result(cell)}")
+    progress.show(len(jobs) - failed, f"{failed} failed" if failed else "finished")
     return comparison
 
 
@@ -212,16 +199,8 @@ def run_cell(
         effects="corrected",  # the protocol scores networks, also where a regression is enough
     )
     x_path, y_path, truth = (data / name for name in ("x.csv", "y.csv", "truth.json"))
-    run = fit_run(
-        x_path,
-        y_path,
-        folder / "run",
-        settings,
-        device=device,
-        truth_path=truth,
-        console=console,
-        quiet=quiet,
-    )
+    run = fit_run(x_path, y_path, folder / "run", settings, device=device, truth_path=truth,
+                  console=console, quiet=quiet)  # fmt: skip
     about = _describe(job, setup, run.manifest.versions)
     strategy = find_strategy(settings)
     if isinstance(strategy, Detection):
@@ -289,48 +268,6 @@ def _score_detection(
 
 def _make_scores(score: Score) -> MapScores:
     return MapScores(Spread(score.precision), Spread(score.recall), Spread(score.f1))
-
-
-class GridProgress:
-    """Counts cells; `begin` and `end` each of them, `close` at the end.
-
-    A cell draws its own bar while it trains, so the grid's is drawn once before each cell and stays
-    still above it: two moving bars on one terminal would disturb each other.
-    """
-
-    def __init__(self, total: int, done: int, console: Console, quiet: bool = False) -> None:
-        self.total, self.done, self.console, self.quiet = total, done, console, quiet
-        self.failed = 0
-        self._started = time.monotonic()
-
-    def begin(self, job: Job) -> None:
-        """Show how far the grid is, and which cell is next."""
-        self._show(f"now {_label_job(job)}")
-
-    def end(self, cell: Cell) -> None:
-        """Show the result of a cell."""
-        self.done += cell.status != FAILED
-        self.failed += cell.status == FAILED
-        self._print(f"{_label_job(cell.job)}: {_describe_result(cell)}")
-
-    def close(self) -> None:
-        """Show how the grid ended."""
-        self._show("finished" if not self.failed else f"{self.failed} failed")
-
-    def _show(self, message: str) -> None:
-        elapsed = format_time(time.monotonic() - self._started)
-        text = f"{self.done}/{self.total} cells, {message}, {elapsed} elapsed"
-        if self.quiet or not self.console.is_terminal:
-            self._print(text)
-            return
-        columns = (BarColumn(bar_width=30), TextColumn("{task.fields[text]}"))
-        bar = Progress(*columns, console=self.console)
-        bar.add_task("cells", total=self.total, completed=self.done, text=escape(text))
-        self.console.print(bar.get_renderable())
-
-    def _print(self, text: str) -> None:
-        if not self.quiet:
-            self.console.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
 def _label_job(job: Job) -> str:

@@ -2,64 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from rinn.paper.cells import DATASETS, DONE, FAILED, STRATEGIES, Cell, Job, Setup, load_published
 from rinn.runs.manifest import Spread
+from rinn.runs.progress import format_time
 
 NA, NOT_RUN = "NA", "not run"
 BETTER, WORSE, SAME = "better", "worse", "same"
 
-TITLE = "The paper's Tables 1, 2 and 3 beside ours"
-REFERENCE = (
-    "Young, Andrews, Cooper, Lu: Learning Latent Causal Structures with a Redundant Input Neural "
-    "Network, 2020"
+_TEXTS = tomllib.loads(
+    resources.files("rinn.paper").joinpath("texts.toml").read_text(encoding="utf-8")
 )
-ORACLE = (
-    "the figures of Tables 1 and 2 are for the ten best models by d_x, under one threshold for "
-    "each cell and table that was chosen with sight of the truth, as in the paper; DM's setting "
-    "was chosen so too. They are not what a user gets."
-)
-PROTOCOL = (
-    "The protocol is the paper's. Of all networks of a strategy the ten best are scored: those "
-    "with the smallest distance d_x, which weighs validation loss against the sum of absolute "
-    "weights. A search of fewer networks may keep fewer than ten.",
-    "Each cell has one threshold for Table 1 and one for Table 2, the same for its ten models. "
-    "Both are oracles: they are chosen with sight of the truth, by the best mean F1. The figures "
-    "say what the networks hold. They are not what a user gets, who has no truth.",
-    "DM has no ten models. The setting of its grid with the best F1 against the truth is taken, "
-    "an oracle again, as in the paper.",
-    "The paper leaves open how to count false positives that resemble each other: here those that "
-    "differ in at most one output count once.",
-    "The data are drawn anew by the paper's description; they are not the authors' files, and in "
-    "data 5 and 6 generated tumours stand in for TCGA. A difference smaller than the spread over "
-    "models or over data seeds says little.",
-)
-NOTES = {
-    "input": (
-        "Test error: mean squared error in data 1 and 2, cross-entropy in data 3 to 6; less is "
-        "better."
-    ),
-    "hidden": "",
-    "sets": (
-        "A set is one choice of hyper-parameters; it may be trained on more than one split. The "
-        "paper does not publish the spaces that its DNN and DBN were searched in."
-    ),
-    "graph": (
-        "F1 of the latents and edges of the one graph that is read out of the kept networks "
-        "without sight of the truth: this is what a user gets."
-    ),
-}
-DIFFERENCE = (
-    "Difference: ours minus the paper's, once ours is rounded to the digits that the paper prints. "
-    "NA: the strategy has no such figure, or the paper does not report it."
-)
-COST_TITLE = "Time, device, networks and thresholds, cell by cell"
+TITLE, REFERENCE, ORACLE = _TEXTS["title"], _TEXTS["reference"], _TEXTS["oracle"]
+PROTOCOL, NOTES = tuple(_TEXTS["protocol"]), _TEXTS["notes"]
+DIFFERENCE, COST_TITLE = _TEXTS["difference"], _TEXTS["cost_title"]
 COST_HEADERS = ("data", "strategy", "data seed", "networks", "time", "thresholds", "device")
 
 
@@ -94,9 +58,7 @@ class Figure:
     @property
     def difference(self) -> float | None:
         """Ours minus the paper's."""
-        if self.ours is None or self.paper is None:
-            return None
-        return self.ours - self.paper.mean
+        return None if self.ours is None or self.paper is None else self.ours - self.paper.mean
 
     @property
     def rounded(self) -> float | None:
@@ -211,11 +173,8 @@ class Comparison:
                 for figure in row.figures
                 if row.strategy == strategy and figure.measure.key in F1_KEYS and figure.verdict
             ]
-            good = sum(verdict != WORSE for verdict in verdicts)
-            if verdicts:
-                lines.append(
-                    f"{label}: at or above the paper in {good} of {len(verdicts)} F1 cells"
-                )
+            good = f"{sum(verdict != WORSE for verdict in verdicts)} of {len(verdicts)} F1 cells"
+            lines += [f"{label}: at or above the paper in {good}"] if verdicts else []
         return tuple(lines)
 
     def _make_table(self, key: str, title: str, measures: tuple[Measure, ...]) -> Table:
@@ -277,14 +236,9 @@ def _make_figure(
         return Figure(measure, 0, None, None, None, paper, missing)
     means = [spread.mean for spread in spreads]
     sds = [spread.sd for spread in spreads if spread.sd is not None]
-    return Figure(
-        measure,
-        len(spreads),
-        float(np.mean(means)),
-        float(np.mean(sds)) if sds else None,
-        float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        paper,
-    )
+    sd_models = float(np.mean(sds)) if sds else None
+    sd_data = float(np.std(means, ddof=1)) if len(means) > 1 else None
+    return Figure(measure, len(spreads), float(np.mean(means)), sd_models, sd_data, paper)
 
 
 def describe_setup(comparison: Comparison) -> str:
@@ -321,27 +275,10 @@ def label_ours(comparison: Comparison) -> str:
 def list_costs(comparison: Comparison) -> list[tuple[str, ...]]:
     """One row of `COST_HEADERS` for each cell."""
     return [
-        (
-            cell.dataset,
-            STRATEGIES[cell.strategy],
-            str(cell.seed),
-            f"{cell.networks:,}",
-            format_time(cell.seconds),
-            _describe_thresholds(cell),
-            cell.device,
-        )
+        (cell.dataset, STRATEGIES[cell.strategy], str(cell.seed), f"{cell.networks:,}",
+         format_time(cell.seconds), _describe_thresholds(cell), cell.device)
         for cell in comparison.cells
-    ]
-
-
-def format_time(seconds: float) -> str:
-    """Write a time in seconds, minutes or hours: 4.2 s, 4 min 12 s, 1 h 05 min."""
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    if round(seconds) < 3600:
-        return f"{round(seconds) // 60} min {round(seconds) % 60:02d} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02d} min"
+    ]  # fmt: skip
 
 
 def _describe_thresholds(cell: Cell) -> str:

@@ -11,29 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from rinn.files import replace_file
+from rinn.paper import tables
 from rinn.paper.cells import DATASETS, STRATEGIES
-from rinn.paper.tables import (
-    BETTER,
-    COST_HEADERS,
-    COST_TITLE,
-    DIFFERENCE,
-    NOTES,
-    ORACLE,
-    PROTOCOL,
-    REFERENCE,
-    SAME,
-    TITLE,
-    WORSE,
-    Comparison,
-    Figure,
-    Row,
-    Table,
-    describe_setup,
-    describe_spreads,
-    label_ours,
-    list_costs,
-    list_figures,
-)
+from rinn.paper.tables import Comparison, Figure, Row, Table, list_figures
 from rinn.report.html.document import BASIC_STYLE, render_document
 from rinn.report.html.markup import Markup, element, join, paragraph, scroll_box
 from rinn.report.html.markup import table as write_table
@@ -56,10 +36,10 @@ def write_csv(comparison: Comparison) -> str:
 def write_json(comparison: Comparison) -> str:
     """Write every figure, and the cells behind them."""
     values = {
-        "title": TITLE,
-        "reference": REFERENCE,
-        "protocol": list(PROTOCOL),
-        "spreads": describe_spreads(comparison),
+        "title": tables.TITLE,
+        "reference": tables.REFERENCE,
+        "protocol": list(tables.PROTOCOL),
+        "spreads": tables.describe_spreads(comparison),
         "setup": comparison.setup.to_json(),
         "state": comparison.state,
         "summary": list(comparison.summary),
@@ -72,24 +52,24 @@ def write_json(comparison: Comparison) -> str:
 def write_markdown(comparison: Comparison) -> str:
     """Write the tables as Markdown."""
     failures = [f"{cell.job.name} failed: {cell.message}" for cell in comparison.failed]
-    results = [*comparison.summary, comparison.state, describe_setup(comparison), *failures]
-    lines = [f"# {TITLE}", "", f"{REFERENCE}.", "", *_write_items(results), ""]
-    lines += ["## Protocol", "", *_write_items(PROTOCOL), ""]
+    results = [*comparison.summary, comparison.state, tables.describe_setup(comparison), *failures]
+    lines = [f"# {tables.TITLE}", "", f"{tables.REFERENCE}.", "", *_write_items(results), ""]
+    lines += ["## Protocol", "", *_write_items(tables.PROTOCOL), ""]
     for table in comparison.tables:
-        notes = [NOTES[table.key]]
+        notes = [tables.NOTES[table.key]]
         if table.key in ("input", "hidden"):
-            notes = [describe_spreads(comparison), DIFFERENCE, *notes]
+            notes = [tables.describe_spreads(comparison), tables.DIFFERENCE, *notes]
         rows = (_list_cells(comparison, row) for row in table.rows)
         lines += [f"## {table.title}", "", *(f"{note}\n" for note in notes if note)]
         lines += [*_write_rows(_list_headers(comparison, table), rows), ""]
-    costs = _write_rows(COST_HEADERS, list_costs(comparison))
-    return "\n".join([*lines, f"## {COST_TITLE}", "", *costs, ""])
+    costs = _write_rows(tables.COST_HEADERS, tables.list_costs(comparison))
+    return "\n".join([*lines, f"## {tables.COST_TITLE}", "", *costs, ""])
 
 
 def _list_headers(comparison: Comparison, table: Table) -> list[str]:
     names = ["data", "strategy"]
     names += ["data seeds"] if comparison.has_several_seeds else []
-    ours = label_ours(comparison) if table.key in ("input", "hidden") else "ours"
+    ours = tables.label_ours(comparison) if table.key in ("input", "hidden") else "ours"
     for measure in table.measures:
         names.append(f"{measure.label}, {ours}")
         names += [f"{measure.label}, paper", "difference"] if measure.is_published else []
@@ -122,14 +102,14 @@ def _escape(text: str) -> str:
 
 def write_page(comparison: Comparison) -> Markup:
     """Write the HTML page."""
-    protocol = element("ul", *(element("li", text) for text in PROTOCOL))
+    protocol = element("ul", *(element("li", text) for text in tables.PROTOCOL))
     sections = [
         _render_answer(comparison),
         *(_render_table(comparison, table) for table in comparison.tables),
         element("section", element("h2", "Protocol"), protocol),
         _render_costs(comparison),
     ]
-    return render_document(TITLE, element("main", join(sections, "\n")), styles=STYLES)
+    return render_document(tables.TITLE, element("main", join(sections, "\n")), styles=STYLES)
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
@@ -145,14 +125,14 @@ def _render_answer(comparison: Comparison) -> Markup:
     parts = [paragraph(f"{line}.", class_="lead") for line in first]
     parts += [paragraph("; ".join(others) + ".")] if others else []
     parts += [
-        paragraph(element("strong", "Oracle: "), ORACLE, class_="oracle"),
-        paragraph(f"{comparison.state}. {describe_setup(comparison)}"),
+        paragraph(element("strong", "Oracle: "), tables.ORACLE, class_="oracle"),
+        paragraph(f"{comparison.state}. {tables.describe_setup(comparison)}"),
     ]
     if comparison.failed:
         failures = (f"{cell.job.name}: {cell.message}" for cell in comparison.failed)
         parts += [paragraph("Failed:"), element("ul", *(element("li", f) for f in failures))]
-    source = paragraph(f"{REFERENCE}.", class_="note")
-    return element("section", element("h1", TITLE), source, *parts)
+    source = paragraph(f"{tables.REFERENCE}.", class_="note")
+    return element("section", element("h1", tables.TITLE), source, *parts)
 
 
 def _render_table(comparison: Comparison, table: Table) -> Markup:
@@ -179,12 +159,21 @@ def _render_table(comparison: Comparison, table: Table) -> Markup:
 
 def _render_notes(comparison: Comparison, table: Table) -> Iterator[Markup]:
     if table.key in ("input", "hidden"):
-        chips = join((_render_chip(verdict, verdict) for verdict in (BETTER, WORSE, SAME)), " ")
-        legend = (f"Each field: {label_ours(comparison)}; the paper's; the difference: ", chips)
+        chips = join(
+            (
+                _render_chip(verdict, verdict)
+                for verdict in (tables.BETTER, tables.WORSE, tables.SAME)
+            ),
+            " ",
+        )
+        legend = (
+            f"Each field: {tables.label_ours(comparison)}; the paper's; the difference: ",
+            chips,
+        )
         yield paragraph(*legend)
-        yield paragraph(describe_spreads(comparison), " ", DIFFERENCE, class_="note")
-    if NOTES[table.key]:
-        yield paragraph(NOTES[table.key], class_="note")
+        yield paragraph(tables.describe_spreads(comparison), " ", tables.DIFFERENCE, class_="note")
+    if tables.NOTES[table.key]:
+        yield paragraph(tables.NOTES[table.key], class_="note")
 
 
 def _render_row(comparison: Comparison, row: Row, stacked: bool) -> Markup:
@@ -227,9 +216,11 @@ def _render_chip(verdict: str, text: str) -> Markup:
 
 
 def _render_costs(comparison: Comparison) -> Markup:
-    rows = list_costs(comparison)
-    listing = write_table(COST_HEADERS, rows, COST_TITLE) if rows else paragraph("Nothing yet.")
+    rows, title = tables.list_costs(comparison), tables.COST_TITLE
+    listing = paragraph("Nothing yet.")
+    if rows:
+        listing = write_table(tables.COST_HEADERS, rows, title)
     note = paragraph(
         "Thresholds, and DM's settings, were chosen with sight of the truth.", class_="note"
     )
-    return element("section", element("h2", COST_TITLE), note, listing)
+    return element("section", element("h2", title), note, listing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -71,7 +72,7 @@ def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeE
     """Measure every edge in the model of each split, on the validation samples of that split."""
     functions = models[0].functions.items()
     edges = [(parent, name) for name, function in functions for parent in function.parents]
-    rises = _measure_rises(models, problem, [_cut_edge(*edge) for edge in edges])
+    rises = _measure_rises(models, problem, [partial(_cut_edge, *edge) for edge in edges])
     x = problem.x[:, problem.seen]
     runs = [run_model(model, x) for model in models]
     results = []
@@ -86,7 +87,7 @@ def measure_edges(models: Sequence[GraphModel], problem: Problem) -> tuple[EdgeE
 def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[LatentEffect, ...]:
     """Measure every latent in the model of each split, on the validation samples of that split."""
     latents = models[0].latents
-    rises = _measure_rises(models, problem, [_hold_latent(name) for name in latents])
+    rises = _measure_rises(models, problem, [partial(_hold_latent, name) for name in latents])
     runs = [run_model(model, problem.x[:, problem.seen]) for model in models]
     return tuple(
         LatentEffect(name, *rise, _find_effects(models, runs, name))
@@ -97,20 +98,23 @@ def measure_latents(models: Sequence[GraphModel], problem: Problem) -> tuple[Lat
 Change = Callable[[GraphModel, Values, dict[str, float]], Values]
 
 
-def _cut_edge(source: str, target: str) -> Change:
-    def change(model: GraphModel, values: Values, means: dict[str, float]) -> Values:
-        function, samples = model.functions[target], len(values[target])
-        held = values | {source: np.full(samples, means[source])}
-        return {target: function(stack_parents(function.parents, held, samples))}
-
-    return change
+def _cut_edge(
+    source: str, target: str, model: GraphModel, values: Values, means: dict[str, float]
+) -> Values:
+    return {target: _hold_parent(model, values, source, target, means[source])}
 
 
-def _hold_latent(name: str) -> Change:
-    def change(model: GraphModel, values: Values, means: dict[str, float]) -> Values:
-        return {name: np.full(len(values[name]), means[name])}
+def _hold_parent(
+    model: GraphModel, values: Values, source: str, target: str, value: float
+) -> Float[np.ndarray, " sample"]:
+    """The values of a node if one of its parents had the same value in every sample."""
+    function, samples = model.functions[target], len(values[target])
+    held = values | {source: np.full(samples, value)}
+    return function(stack_parents(function.parents, held, samples))
 
-    return change
+
+def _hold_latent(name: str, _: GraphModel, values: Values, means: dict[str, float]) -> Values:
+    return {name: np.full(len(values[name]), means[name])}
 
 
 def _measure_rises(
@@ -123,20 +127,14 @@ def _measure_rises(
         values = run_model(model, problem.x[:, split.validation])
         trained = run_model(model, problem.x[:, split.train])
         averages = {name: float(value.mean()) for name, value in trained.items()}
-        base = _score_held(problem, s, _stack_outputs(model, values))
+        rows = split.validation
+        base = find_losses(problem, s, rows, model.stack_outputs(values))
         for c, change in enumerate(changes):
             changed = run_changed(model, values, change(model, values, averages))
-            rise = _score_held(problem, s, _stack_outputs(model, changed)) - base
+            rise = find_losses(problem, s, rows, model.stack_outputs(changed)) - base
             means[c, s], errors[c, s] = rise.mean(), find_error(rise)
     error = np.sqrt(np.sum(errors**2, axis=1)) / len(models)
     return list(zip(means.mean(axis=1).tolist(), error.tolist(), strict=True))
-
-
-def _score_held(
-    problem: Problem, split: int, predicted: Float[np.ndarray, "output sample"]
-) -> Float[np.ndarray, " sample"]:
-    """The loss of each validation sample of a split."""
-    return find_losses(problem, split, problem.splits[split].validation, predicted)
 
 
 def find_error(values: Float[np.ndarray, " sample"]) -> float:
@@ -144,16 +142,9 @@ def find_error(values: Float[np.ndarray, " sample"]) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
 
 
-def _stack_outputs(model: GraphModel, values: Values) -> Float[np.ndarray, "output sample"]:
-    return np.stack([values[name] for name in model.outputs])
-
-
 def _find_effect(model: GraphModel, values: Values, source: str, target: str) -> float:
-    function, samples = model.functions[target], len(values[target])
-    low, high = (
-        function(stack_parents(function.parents, values | {source: np.full(samples, end)}, samples))
-        for end in _find_ends(values[source])
-    )
+    ends = _find_ends(values[source])
+    low, high = (_hold_parent(model, values, source, target, end) for end in ends)
     return float(np.mean(high - low))
 
 

@@ -181,7 +181,9 @@ def _train(
 
     def see(rows: Array) -> _Seen:
         weights = None if weight is None else _take(weight, rows)
-        return _Seen(_take(x, rows), _take(y, rows), _take_each(offset, rows), weights)
+        # Every split has offsets of its own.
+        own = None if offset is None else jnp.take_along_axis(offset, rows[:, None], axis=2)
+        return _Seen(_take(x, rows), _take(y, rows), own, weights)
 
     held_out = see(held)
 
@@ -233,13 +235,6 @@ def _take(
     values: Float[Array, "column sample"], rows: Int[Array, "split use"]
 ) -> Float[Array, "split column use"]:
     return values[:, rows].transpose(1, 0, 2)
-
-
-def _take_each(
-    values: Float[Array, "split column sample"] | None, rows: Int[Array, "split use"]
-) -> Float[Array, "split column use"] | None:
-    """As `_take`, where every split has values of its own, if any."""
-    return None if values is None else jnp.take_along_axis(values, rows[:, None], axis=2)
 
 
 def _decay_hidden(weights: PackedWeights, factor: Float[Array, ""]) -> PackedWeights:

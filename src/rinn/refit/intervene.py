@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from rinn.errors import InputError, quote, quote_some, suggest
 from rinn.nets.predict import predict_net
-from rinn.refit.model import GraphModel, Values, run_changed, run_model
+from rinn.refit.model import GraphModel, run_changed, run_model
 from rinn.refit.samples import (
     MAX_LISTED,
     CovariateSource,
@@ -137,7 +137,7 @@ def answer(
     offset = _find_offset(model, samples, messages)
     moved = values | {name: _scale(model, name, values[name]) for name in inputs}
     held = {source for source, _ in without if source in model.inputs}
-    means = {name: _scale(model, name, _find_mean(model, name)) for name in held}
+    means = {name: _scale(model, name, model.ranges[name].mean) for name in held}
     pairs = [_run_both(each, samples.x, moved, without, means) for each in model.models]
     before, after = (
         _to_units(model, offset + np.stack([pair[side] for pair in pairs])) for side in (0, 1)
@@ -225,16 +225,6 @@ def check_names(
             )
 
 
-def _find_mean(model: RunModel, name: str) -> float:
-    span = model.ranges.get(name)
-    if span is None:
-        raise InputError(
-            f"an edge from the input {quote(name)} cannot be cut: this run folder does not hold "
-            f"the input's mean; make the run again"
-        )
-    return span.mean
-
-
 def _scale(model: RunModel, name: str, value: float) -> float:
     """A value of an input in the networks' units."""
     row = model.inputs.index(name)
@@ -252,13 +242,9 @@ def _run_both(
     cut = cut_edges(model, without, means)
     values = run_model(cut, x)
     if not moved:
-        return model.predict(x), _stack(model, values)
+        return model.predict(x), model.stack_outputs(values)
     changed = {name: np.full(x.shape[1], value) for name, value in moved.items()}
-    return _stack(model, values), _stack(model, run_changed(cut, values, changed))
-
-
-def _stack(model: GraphModel, values: Values) -> Float[np.ndarray, "output sample"]:
-    return np.stack([values[name] for name in model.outputs])
+    return model.stack_outputs(values), model.stack_outputs(run_changed(cut, values, changed))
 
 
 def _to_units(
@@ -316,10 +302,8 @@ def find_values(
     """Turn low, mean and high into numbers, and say which values the data never had."""
     values, messages = {}, []
     for name, wanted in {**inputs, **latents}.items():
-        span = model.ranges.get(name)
+        span = model.ranges[name]
         value = values[name] = _read_value(name, wanted, span)
-        if span is None:
-            continue
         if not span.contains(value):
             messages.append(
                 f"{quote(name)} = {value:g} lies outside the run's data, where it goes from "
@@ -330,19 +314,14 @@ def find_values(
     return values, messages
 
 
-def _read_value(name: str, wanted: Value, span: Range | None) -> float:
+def _read_value(name: str, wanted: Value, span: Range) -> float:
     if isinstance(wanted, str):
         if wanted not in LEVELS:
             raise InputError(
                 f"the value of {quote(name)} must be a number, or low, mean or high, got "
                 f"{quote(wanted)}"
             )
-        if span is None:
-            raise InputError(
-                f"the value of {quote(name)} must be a number, got {wanted!r}: this run folder "
-                f"does not hold its range; make the run again, or give a number"
-            )
-        return {"low": span.low, "mean": span.mean, "high": span.high}[wanted]
+        return float(getattr(span, wanted))
     value = float(wanted)
     if not np.isfinite(value):
         raise InputError(f"the value of {quote(name)} must be finite, got {value}")

@@ -69,7 +69,10 @@ class GraphModel:
 
     def predict(self, x: Float[np.ndarray, "input sample"]) -> Float[np.ndarray, "output sample"]:
         """Compute the outputs in the networks' units."""
-        values = run_model(self, x)
+        return self.stack_outputs(run_model(self, x))
+
+    def stack_outputs(self, values: Values) -> Float[np.ndarray, "output sample"]:
+        """The values of the outputs among those of all nodes."""
         return np.stack([values[name] for name in self.outputs])
 
     def to_json(self) -> dict[str, Any]:
@@ -116,11 +119,9 @@ def find_latents(
     models: Sequence[GraphModel], x: Float[np.ndarray, "input sample"]
 ) -> Float[np.ndarray, "sample latent"]:
     """The value of each latent in each sample, a mean over the models."""
-    runs = [run_model(model, x) for model in models]
-    values = np.zeros((x.shape[1], len(models[0].latents)))
-    for column, name in enumerate(models[0].latents):
-        values[:, column] = np.mean([run[name] for run in runs], axis=0)
-    return values
+    runs, latents = [run_model(model, x) for model in models], models[0].latents
+    columns = [np.mean([run[name] for run in runs], axis=0) for name in latents]
+    return np.array(columns).reshape(len(latents), x.shape[1]).T.copy()
 
 
 def run_changed(model: GraphModel, values: Values, changed: Values) -> Values:

@@ -106,16 +106,17 @@ def refit_graph(
     parents = find_parents(graph, inputs, outputs)
     fitted = refit_models(parents, problem, inputs, outputs, seed=seed, device=device)
     models = orient(fitted, problem)
+
+    def score(split: int, rows: np.ndarray) -> Float[np.ndarray, " sample"]:
+        return find_losses(problem, split, rows, models[split].predict(problem.x[:, rows]))
+
     return Refit(
         loss=problem.loss,
         models=models,
         validation_loss=tuple(
-            float(_score(model, problem, s, split.validation).mean())
-            for s, (model, split) in enumerate(zip(models, problem.splits, strict=True))
+            float(score(s, split.validation).mean()) for s, split in enumerate(problem.splits)
         ),
-        test_losses=np.stack(
-            [_score(model, problem, s, problem.test) for s, model in enumerate(models)]
-        ),
+        test_losses=np.stack([score(s, problem.test) for s in range(len(models))]),
         edges=measure_edges(models, problem),
         latents=measure_latents(models, problem),
         latent_values=find_latents(models, problem.x),
@@ -129,9 +130,3 @@ def predict_test(refit: Refit, problem: Problem) -> list[Float[np.ndarray, "outp
         add_offset(problem, split, rows, model.predict(problem.x[:, rows]))
         for split, model in enumerate(refit.models)
     ]
-
-
-def _score(
-    model: GraphModel, problem: Problem, split: int, rows: np.ndarray
-) -> Float[np.ndarray, " sample"]:
-    return find_losses(problem, split, rows, model.predict(problem.x[:, rows]))

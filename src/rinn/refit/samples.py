@@ -69,21 +69,14 @@ def read_offsets(values: Mapping[str, Any] | None, splits: int, outputs: int) ->
     if values is None:
         return None
     codings = tuple(
-        Coding(
-            str(coding["name"]),
-            tuple(map(str, coding["levels"])),
-            float(coding["mean"]),
-            float(coding["std"]),
-        )
-        for coding in values["codings"]
-    )
-    columns = sum(len(coding.columns) for coding in codings)
-    coefficients = np.array(values["coefficients"], np.float64).reshape(
-        splits, columns + 1, outputs
-    )
-    scales = [(coding.mean, coding.std) for coding in codings]
-    finite = np.isfinite(coefficients).all() and np.isfinite(scales).all()
-    if not finite or not all(std > 0 for _, std in scales):
+        Coding(str(one["name"]), tuple(map(str, one["levels"])), float(one["mean"]),
+               float(one["std"]))
+        for one in values["codings"]
+    )  # fmt: skip
+    columns = 1 + sum(len(coding.columns) for coding in codings)
+    coefficients = np.array(values["coefficients"], np.float64).reshape(splits, columns, outputs)
+    finite = np.isfinite([*coefficients.flat, *(coding.mean for coding in codings)]).all()
+    if not finite or not all(0 < coding.std < np.inf for coding in codings):
         raise ValueError("coefficients must be finite, and standard deviations above zero")
     return Offsets(codings, coefficients)
 
@@ -138,7 +131,7 @@ class RunModel:
         models: the graph's own network, one for each split of the samples.
         nets: the kept free networks; empty where the run kept none.
         x_scale: from the user's units to the networks', for the inputs.
-        ranges: of inputs and latents; those that the folder says nothing of are missing.
+        ranges: of inputs and latents.
         is_adequate: whether the graph's network predicts as well as others; None if unknown.
         offsets: how covariates act on the outputs apart from the graph; None where there are none.
     """
@@ -199,7 +192,11 @@ def take_samples(
     names = given.samples or tuple(str(row) for row in range(1, len(given.values) + 1))
     rows = _find_rows(names, chosen)
     values = given.values[np.ix_(rows, columns)]  # noqa: PD011
-    messages = _check_columns(given, columns) + _check_values(model, values)
+    others = [name for column, name in enumerate(given.columns) if column not in set(columns)]
+    messages = _check_values(model, values)
+    if others:
+        unknown = f"X has columns that the run does not know, left out: {quote_some(others)}"
+        messages.insert(0, unknown)
     x = np.ascontiguousarray(model.x_scale.apply(values).T)
     offset = None
     if covariates is not None:
@@ -237,20 +234,11 @@ def _find_rows(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
     return [rows[name] for name in dict.fromkeys(chosen)] or list(range(len(names)))
 
 
-def _check_columns(table: Table, used: Sequence[int]) -> list[str]:
-    others = [name for column, name in enumerate(table.columns) if column not in set(used)]
-    if not others:
-        return []
-    return [f"X has columns that the run does not know, left out: {quote_some(others)}"]
-
-
 def _check_values(model: RunModel, values: Float[np.ndarray, "sample input"]) -> list[str]:
     """Say which inputs have values outside the run's data: there its networks extrapolate."""
     outside = []
     for name, column in zip(model.inputs, values.T, strict=True):
-        span = model.ranges.get(name)
-        if span is None:
-            continue
+        span = model.ranges[name]
         inside = span.contains(float(column.min())) and span.contains(float(column.max()))
         if not inside or (span.binary and not np.isin(column, (0, 1)).all()):
             outside.append(name)

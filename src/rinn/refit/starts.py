@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 from jaxtyping import Float
 
@@ -38,9 +39,10 @@ def fit_quadratics(
     A latent starts as the first principal component of its outputs as its inputs predict them; from
     a random start training finds codes that only its children read, and may miss products.
     """
-    rows = {name: row for row, name in enumerate(inputs)}
     columns = {name: row for row, name in enumerate(outputs)}
-    above, below = _find_above(parents, rows), _find_below(parents, columns)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(parents)
+    graph.add_edges_from((parent, name) for name, names in parents.items() for parent in names)
     values: Values = dict(zip(inputs, np.asarray(x, np.float64), strict=True))
     functions: dict[str, NodeFunction] = {}
     for name, names in parents.items():
@@ -48,7 +50,9 @@ def fit_quadratics(
         if name in columns:
             functions[name] = _fit_function(names, v, y[columns[name]].astype(np.float64))
         else:
-            guess = _guess_latent(values, [inputs[row] for row in above[name]], y[below[name]])
+            above, below = nx.ancestors(graph, name), nx.descendants(graph, name)
+            rows = sorted(columns[output] for output in below & columns.keys())
+            guess = _guess_latent(values, [one for one in inputs if one in above], y[rows])
             fitted = _fit_function(names, v, guess)
             mean, std = find_scale(fitted(v))
             functions[name] = replace(
@@ -87,28 +91,6 @@ def perturb(rng: np.random.Generator, model: GraphModel) -> GraphModel:
     return replace(
         model, functions={name: draw(function) for name, function in model.functions.items()}
     )
-
-
-def _find_above(
-    parents: Mapping[str, tuple[str, ...]], rows: dict[str, int]
-) -> dict[str, list[int]]:
-    """The inputs that each node descends from."""
-    above: dict[str, set[int]] = {name: {row} for name, row in rows.items()}
-    for name, names in parents.items():
-        above[name] = set().union(*(above[parent] for parent in names))
-    return {name: sorted(above[name]) for name in parents}
-
-
-def _find_below(
-    parents: Mapping[str, tuple[str, ...]], columns: dict[str, int]
-) -> dict[str, list[int]]:
-    """The outputs that each node reaches."""
-    below: dict[str, set[int]] = {name: set() for name in parents}
-    for name, names in reversed(list(parents.items())):
-        reached = below[name] | ({columns[name]} if name in columns else set())
-        for parent in names:
-            below.setdefault(parent, set()).update(reached)
-    return {name: sorted(below[name]) for name in parents}
 
 
 def _guess_latent(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from rinn.runs.manifest import Manifest
 from rinn.runs.sentences import LOSS_LABELS
 
 MAX_BYTES = 64_000_000
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 WIDTH, HEIGHT, MARGIN = 280.0, 170.0, 12.0
 MAX_EDGES = 400
@@ -67,25 +67,26 @@ class Card:
 def read_card(root: Path, parts: Parts) -> Card:
     """Sum up the run folder at `parts` beneath `root`; never fails."""
     card = Card(parts, "/".join(parts) or root.name)
-    manifest = _read(root, (*parts, MANIFEST))
-    if manifest is None:
-        return replace(card, problem=f"Damaged: {MANIFEST} is missing or cannot be read.")
     try:
-        run = Manifest.from_json(json.loads(manifest))
+        run = Manifest.from_json(json.loads(_read(root, (*parts, MANIFEST)) or b""))
     except (ValueError, RecursionError):
-        return replace(card, problem=f"Damaged: {MANIFEST} is not that of a run.")
+        return replace(card, problem=f"Damaged: {MANIFEST} is missing or cannot be read.")
     card = _describe_manifest(card, run)
     if not run.is_complete:
-        return replace(card, problem=_describe_progress(root, parts))
+        table = _read(root, (*parts, "trials.csv")) or b""
+        trained = max(0, table.count(b"\n") - 1)
+        noun = "network" if trained == 1 else "networks"
+        state = f"{trained or 'no'} {noun} trained so far; its command resumes it."
+        return replace(card, problem=f"Not finished: {state}")
     try:
-        if not _is_file(root, (*parts, "graph.json")):
+        if _read(root, (*parts, "graph.json")) is None:
             raise InputError("graph.json must be a plain file")
         graph = load_graph(root.joinpath(*parts, "graph.json"))
-        card = replace(card, latents=len(by_role(graph, "latent")), edges=graph.number_of_edges(),
-                       thumbnail=draw_thumbnail(graph))  # fmt: skip
-    except (InputError, *DAMAGE):
+    except InputError:
         return replace(card, problem="Damaged: graph.json is missing or cannot be read.")
-    if not _is_file(root, (*parts, REPORT)):
+    card = replace(card, latents=len(by_role(graph, "latent")), edges=graph.number_of_edges(),
+                   thumbnail=draw_thumbnail(graph))  # fmt: skip
+    if _read(root, (*parts, REPORT)) is None:
         return replace(card, problem=f"{REPORT} is missing; 'rinn report' writes it again.")
     return replace(card, has_report=True)
 
@@ -114,33 +115,15 @@ def _describe_manifest(card: Card, run: Manifest) -> Card:
     )
 
 
-def _describe_progress(root: Path, parts: Parts) -> str:
-    table = _read(root, (*parts, "trials.csv"))
-    trained = max(0, table.count(b"\n") - 1) if table else 0
-    noun = "network" if trained == 1 else "networks"
-    return f"Not finished: {trained or 'no'} {noun} trained so far; its command resumes it."
-
-
 def _read(root: Path, parts: Parts) -> bytes | None:
     """All of a file; None where it is not there, no plain file, or too large to be a run's."""
     file = open_file(root, parts)
     if file is None:
         return None
-    with file:
-        try:
-            content = file.read(MAX_BYTES + 1)
-        except OSError:
-            return None
-    return content if len(content) <= MAX_BYTES else None
-
-
-def _is_file(root: Path, parts: Parts) -> bool:
-    """Whether a run has this file, and it is small enough to be read."""
-    file = open_file(root, parts)
-    if file is None:
-        return False
-    with file:
-        return os.fstat(file.fileno()).st_size <= MAX_BYTES
+    with file, contextlib.suppress(OSError):
+        content = file.read(MAX_BYTES + 1)
+        return content if len(content) <= MAX_BYTES else None
+    return None
 
 
 class CardBox:
@@ -179,10 +162,12 @@ def draw_thumbnail(graph: nx.DiGraph) -> Markup:
     dot = HEIGHT / max(1, *counts.values()) * 0.6
     dot = round(min(LARGEST_DOT, max(SMALLEST_DOT, dot)), 1)
     nodes = [
-        element("path", class_=role, stroke_width=dot, d=_draw_dots(by_role(graph, role), points))
+        # Lines without length: their caps are the dots.
+        element("path", class_=role, stroke_width=dot, d="".join(
+            f"M{points[node][0]:g} {points[node][1]:g}h0" for node in by_role(graph, role)))
         for role in ROLES
         if counts[role]
-    ]
+    ]  # fmt: skip
     edges = graph.number_of_edges()
     more = f", of which the {MAX_EDGES} most frequent are drawn" if edges > MAX_EDGES else ""
     nouns = ", ".join(count(number, role) for role, number in counts.items())
@@ -207,11 +192,6 @@ def _draw_edges(graph: nx.DiGraph, points: dict[str, Point]) -> list[Markup]:
         for sign, parts in lines.items()
         if parts
     ]
-
-
-def _draw_dots(nodes: Iterable[str], points: dict[str, Point]) -> str:
-    """Lines without length: their caps are the dots."""
-    return "".join(f"M{points[node][0]:g} {points[node][1]:g}h0" for node in nodes)
 
 
 def render_index(title: str, cards: Sequence[Card]) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -154,11 +154,9 @@ class ComparisonInfo:
     @property
     def judged(self) -> nx.DiGraph:
         """The graph without what is unjudged."""
-        nodes = [node for node, kind in self.graph.nodes(data="kind") if kind != UNJUDGED]
-        part = take_nodes(self.graph, set(nodes))
-        part.remove_edges_from(
-            [edge for edge in part.edges if part.edges[edge]["kind"] == UNJUDGED]
-        )
+        kinds = self.graph.nodes(data="kind")
+        part = take_nodes(self.graph, {node for node, kind in kinds if kind != UNJUDGED})
+        part.remove_edges_from([e for e in part.edges if part.edges[e]["kind"] == UNJUDGED])
         return part
 
     def count_edges(self, kind: str) -> int:
@@ -243,12 +241,7 @@ class SelectionInfo:
 
 def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> SelectionInfo:
     """Compute from trials.csv which networks were kept among all."""
-    missing = [name for name in TRIAL_COLUMNS if name not in trials]
-    if missing:
-        raise InputError(
-            f"trials must have the columns {', '.join(TRIAL_COLUMNS)}, but {missing[0]!r} is "
-            "missing; give the table of a finished run"
-        )
+    _check_columns("trials", trials, TRIAL_COLUMNS)
     size, loss, distance = (trials[name].to_numpy(float) for name in TRIAL_COLUMNS[1:4])
     loss = average_splits(loss, trials["setting"].to_numpy(int))
     finite = np.isfinite(size) & np.isfinite(loss)
@@ -273,6 +266,14 @@ def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> Selection
     )
 
 
+def _check_columns(name: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    if missing := [column for column in columns if column not in table]:
+        raise InputError(
+            f"{name} must have the columns {', '.join(columns)}, but {missing[0]!r} is missing; "
+            f"give the table of a finished run"
+        )
+
+
 @dataclass(frozen=True)
 class Curve:
     """The losses of one network, in the order of its epochs; NaN where none was measured."""
@@ -281,11 +282,6 @@ class Curve:
     epoch: Int[np.ndarray, " epoch"]
     train: Float[np.ndarray, " epoch"]
     validation: Float[np.ndarray, " epoch"]
-
-    @property
-    def best_epoch(self) -> int:
-        """The epoch with the lowest validation loss."""
-        return int(self.epoch[np.nanargmin(self.validation)])
 
 
 @dataclass(frozen=True)
@@ -301,11 +297,7 @@ class CurvesInfo:
 
 def curves_info(table: pd.DataFrame) -> CurvesInfo:
     """Compute the learning curves of networks from a table, such as a run's curves.csv."""
-    missing = [name for name in CURVE_COLUMNS if name not in table]
-    if missing:
-        raise InputError(
-            f"table must have the columns {', '.join(CURVE_COLUMNS)}, but {missing[0]!r} is missing"
-        )
+    _check_columns("table", table, CURVE_COLUMNS)
     table = table.replace([np.inf, -np.inf], np.nan).dropna(subset=["trial", "epoch"])
     table = table.astype({"trial": int, "epoch": int})
     curves = []
@@ -318,18 +310,13 @@ def curves_info(table: pd.DataFrame) -> CurvesInfo:
     shown = table[table["trial"].isin([curve.trial for curve in curves])]
     wide = shown.pivot_table(index="epoch", columns="trial", values=list(CURVE_COLUMNS[2:]),
                              dropna=False).sort_index().ffill()  # fmt: skip
-    medians = [
+    train, validation = (
         pd.DataFrame(wide[name]).median(axis=1).to_numpy(float) for name in CURVE_COLUMNS[2:]
-    ]
+    )
     losses = shown[list(CURVE_COLUMNS[2:])].to_numpy(float)
     lowest, highest = np.nanmin(losses), np.nanmax(losses)
-    return CurvesInfo(
-        tuple(curves),
-        wide.index.to_numpy(int),
-        medians[0],
-        medians[1],
-        bool(lowest > 0 and highest > DECADES * lowest),
-    )
+    is_wide = bool(lowest > 0 and highest > DECADES * lowest)
+    return CurvesInfo(tuple(curves), wide.index.to_numpy(int), train, validation, is_wide)
 
 
 def find_active(maps: Float[np.ndarray, "... output"], most: float) -> Bool[np.ndarray, "..."]:

@@ -7,7 +7,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -134,7 +134,7 @@ def save_kept(path: Path, nets: Sequence[TrainedNet], notes: dict[str, Any]) -> 
         for net in nets
         for part, value in net.weights._asdict().items()
     }
-    about = {"nets": [asdict(_describe(net)) for net in nets], "notes": notes}
+    about = {"nets": [_describe(net) for net in nets], "notes": notes}
     # One entry: safetensors writes several in an order that changes from call to call.
     replace_file(path, safetensors.numpy.save(arrays, metadata={"rinn": json.dumps(about)}))
 
@@ -155,12 +155,12 @@ def load_kept(path: Path) -> tuple[list[TrainedNet], dict[str, Any]]:
         ) from None
 
 
-def _describe(net: TrainedNet) -> _KeptNet:
-    trial, results = net.trial, (getattr(net, name) for name in RESULTS)
-    settings = dict(trial.net.__dict__)
-    return _KeptNet(
-        trial.number, trial.setting, trial.split, settings, net.status, net.epochs, *results
-    )
+def _describe(net: TrainedNet) -> dict[str, Any]:
+    """The fields of `_KeptNet`."""
+    trial = net.trial
+    names = {"trial": trial.number, "setting": trial.setting, "split": trial.split}
+    results = {name: getattr(net, name) for name in ("status", "epochs", *RESULTS)}
+    return names | {"net": dict(vars(trial.net))} | results
 
 
 def _restore(entry: _KeptNet, arrays: dict[str, np.ndarray]) -> TrainedNet:
@@ -171,9 +171,8 @@ def _restore(entry: _KeptNet, arrays: dict[str, np.ndarray]) -> TrainedNet:
         weights=weights,
         status=entry.status,
         epochs=entry.epochs,
-        train_loss=float(entry.train_loss),
-        validation_loss=float(entry.validation_loss),
-        validation_error=float(entry.validation_error),
+        **{name: float(getattr(entry, name)) for name in RESULTS},
+        curve=NO_CURVE,
     )
 
 

@@ -10,7 +10,7 @@ import types
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from rinn.config import RunSettings
 from rinn.data.records import Dropped
@@ -54,7 +54,7 @@ class NetworkSummary:
     trained: int
     sets: int
     kept: tuple[int, ...]
-    nearest: tuple[int, ...]
+    paper: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class PriorSummary:
     """Prior knowledge: what was given, and what it did to the graph."""
 
     files: dict[str, str]
-    account: tuple[str, ...]
+    notes: tuple[str, ...]
     options: dict[str, Any]
     sentence: str = ""
     counts: dict[str, int] = field(default_factory=dict)
@@ -135,30 +135,24 @@ class PriorSummary:
     contradictions: tuple[Contradiction, ...] = ()
 
 
-class _OfNetworks(TypedDict, total=False):
-    sd: dict[str, float]
-    threshold: float | None
-
-
-class ScoreValues(_OfNetworks):
+class ScoreValues(TypedDict):
     """Precision, recall and F1; of several networks also their spread and threshold."""
 
     precision: float
     recall: float
     f1: float
+    sd: NotRequired[dict[str, float]]
+    threshold: NotRequired[float | None]
 
 
-class _Protocol(TypedDict, total=False):
-    models: int
-    protocol: str
-
-
-class PaperScores(_Protocol):
+class PaperScores(TypedDict):
     """Scores by the paper's protocol."""
 
     hidden: ScoreValues
     input: ScoreValues | None
     threshold: float | None
+    models: NotRequired[int]
+    protocol: NotRequired[str]
 
 
 class GraphScores(TypedDict):
@@ -263,12 +257,12 @@ def read_record(kind: Any, value: Any) -> Any:
         return tuple(read_record(parts[0], one) for one in value)
     if origin is dict and isinstance(value, dict):
         return {name: read_record(parts[1], one) for name, one in value.items()}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is float and is_number and abs(value) <= sys.float_info.max:
-        return value
-    if kind in (str, bool) and isinstance(value, kind):
-        return value
-    if kind is int and is_number and isinstance(value, int):
+    is_bool = isinstance(value, bool)
+    if kind is float and isinstance(value, int | float) and not is_bool:
+        fits = abs(value) <= sys.float_info.max
+    else:
+        fits = kind in (str, bool, int) and isinstance(value, kind) and is_bool == (kind is bool)
+    if fits:
         return value
     raise ValueError(f"expected {getattr(kind, '__name__', kind)}, got {value!r:.80}")
 
@@ -279,7 +273,9 @@ def _read_fields(kind: Any, values: Any) -> Any:
         raise ValueError(f"expected {kind.__name__}, got {values!r:.80}")
     hints = _find_types(kind)
     if typing.is_typeddict(kind):
-        if missing := kind.__required_keys__ - values.keys():
+        marked = typing.get_type_hints(kind, include_extras=True).items()
+        required = {name for name, one in marked if typing.get_origin(one) is not NotRequired}
+        if missing := required - values.keys():
             raise ValueError(f"{kind.__name__} lacks {min(missing)}")
         return {name: read_record(hints.get(name, Any), one) for name, one in values.items()}
     try:

@@ -141,23 +141,26 @@ def _find_ranges(
     columns = zip(inputs, scales.x_min, scales.x_max, scales.x_mean, strict=True)
     for i, (name, min_, max_, mean) in enumerate(columns):
         # Only columns of zeros and ones are left as they are.
-        binary = (min_, max_, scale.mean[i], scale.std[i]) == (0, 1, 0, 1)
-        std = float(scale.std[i])
-        ends = (min_, max_) if binary else (max(mean - std, min_), min(mean + std, max_))
-        ranges[name] = Range(min_, max_, mean, *ends, binary)
+        if (min_, max_, scale.mean[i], scale.std[i]) == (0, 1, 0, 1):
+            ranges[name] = Range(min_, max_, mean, min_, max_, binary=True)
+        else:
+            ranges[name] = _span(min_, max_, mean, float(scale.std[i]))
     return ranges
 
 
 def _measure_latents(path: Path, latents: Sequence[str]) -> dict[str, Range]:
     """The ranges of the latents, from their activity in the run's own samples."""
-    if not latents or not path.exists():
+    if not latents:
         return {}
     table = load_table(path, "activity")
     if set(table.columns) != set(latents):
         raise reject_file(path)
-    ranges = {}
-    for name, values in zip(table.columns, table.values.T, strict=True):
-        min_, max_ = float(values.min()), float(values.max())
-        mean, std = float(values.mean()), float(values.std())
-        ranges[name] = Range(min_, max_, mean, max(min_, mean - std), min(max_, mean + std))
-    return ranges
+    columns = zip(table.columns, table.values.T, strict=True)
+    return {
+        name: _span(*(float(find(column)) for find in (np.min, np.max, np.mean, np.std)))
+        for name, column in columns
+    }
+
+
+def _span(min_: float, max_: float, mean: float, std: float) -> Range:
+    return Range(min_, max_, mean, max(mean - std, min_), min(mean + std, max_))

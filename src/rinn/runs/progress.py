@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
@@ -93,3 +94,39 @@ class TrainingProgress(WorkProgress):
             return ""
         pace = (time.monotonic() - self._first[0]) / (self.fraction - self._first[1])
         return f", about {pace * (1 - self.fraction):.0f} s left"
+
+
+class StepProgress:
+    """Counts long steps with bars of their own: a bar that stays still, or a line, before each."""
+
+    def __init__(self, noun: str, total: int, console: Console, quiet: bool = False) -> None:
+        self.noun, self.total, self.console, self.quiet = noun, total, console, quiet
+        self._started = time.monotonic()
+
+    def show(self, done: int, message: str) -> None:
+        """Show how many steps are done, and a message."""
+        elapsed = format_time(time.monotonic() - self._started)
+        text = f"{done}/{self.total} {self.noun}, {message}, {elapsed} elapsed"
+        if self.quiet or not self.console.is_terminal:
+            self.say(text)
+            return
+        bar = Progress(
+            BarColumn(bar_width=30), TextColumn("{task.fields[text]}"), console=self.console
+        )
+        bar.add_task(self.noun, total=self.total, completed=done, text=escape(text))
+        self.console.print(bar.get_renderable())
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        if not self.quiet:
+            self.console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def format_time(seconds: float) -> str:
+    """Write a time in seconds, minutes or hours: 4.2 s, 4 min 12 s, 1 h 05 min."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    if round(seconds) < 3600:
+        return f"{round(seconds) // 60} min {round(seconds) % 60:02d} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02d} min"

@@ -148,7 +148,7 @@ class RunContents:
     @cached_property
     def nets(self) -> tuple[TrainedNet, ...]:
         """All networks of the folder: the kept ones first, then the others of the paper's."""
-        for choice in ("kept", "nearest"):
+        for choice in ("kept", "paper"):
             self.find_nets(choice)  # the folder must hold those that the manifest names
         return tuple(self._kept[0])
 
@@ -162,7 +162,7 @@ class RunContents:
         return scales
 
     def find_nets(self, choice: str) -> list[TrainedNet]:
-        """The networks that the manifest names as `kept`, or as `nearest` by the paper's rule."""
+        """The networks that the manifest names as `kept`, or as those of the `paper`."""
         numbers = getattr(self.manifest.networks, choice, ())
         nets = {net.trial.number: net for net in self._kept[0] if self._fits(net)}
         if not nets.keys() >= set(numbers):

@@ -59,7 +59,7 @@ def _score_graph(graph: nx.DiGraph, truth: nx.DiGraph) -> Scores:
 
 def score_run(run: RunContents, truth: nx.DiGraph) -> Scores:
     """Score the networks and the graph of a run; see `score_path`."""
-    maps = [map_trained(net) for net in run.find_nets("nearest")]
+    maps = [map_trained(net) for net in run.find_nets("paper")]
     if not maps:
         return _score_graph(run.graph, truth)
     paper, graph = score_nets(maps, run.graph, truth, run.inputs, run.outputs)

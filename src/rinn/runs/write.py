@@ -23,7 +23,8 @@ from rinn.data.problem import MANY_INPUTS, SAMPLES_PER_INPUT
 from rinn.data.records import Data
 from rinn.data.warnings import find_warnings
 from rinn.graphs.basics import collapse
-from rinn.graphs.files import edges_table, write_graph
+from rinn.graphs.files import write_graph
+from rinn.graphs.formats.tables import edges_table
 from rinn.nets.curves import CURVES, tabulate_curves
 from rinn.nets.predict import TestScores
 from rinn.pipeline import Fit, Plan, annotate_latent
@@ -154,7 +155,7 @@ def _describe_prior(prior: PriorKnowledge, resolved: Resolved) -> PriorSummary:
         "network_directed": prior.is_directed,
         "network_mask": prior.is_mask,
     }
-    return PriorSummary(dict(prior.files), tuple(resolved.account), options)
+    return PriorSummary(dict(prior.files), tuple(resolved.notes), options)
 
 
 def write_fit(run: OutputFolder, fit: Fit, manifest: Manifest) -> None:
@@ -171,7 +172,7 @@ def write_fit(run: OutputFolder, fit: Fit, manifest: Manifest) -> None:
             trained=len(fit.nets),
             sets=len({net.trial.setting for net in fit.nets}),
             kept=tuple(net.trial.number for net in fit.kept),
-            nearest=tuple(net.trial.number for net in fit.paper_nets),
+            paper=tuple(net.trial.number for net in fit.paper_nets),
         ),
         test=_describe_test(fit.test, fit),
         paper_test=_describe_test(fit.paper_test, fit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from typing import Any
 
 import networkx as nx
@@ -16,29 +17,6 @@ RESERVED = (
     *("id", "name", "value", "parent", "source", "target", "interaction"),
     *("represents", "alias", "SUID", "shared name", "shared_name", "selected"),
 )
-LOOKS = {
-    "NODE_SHAPE": {"input": "rectangle", "latent": "ellipse", "output": "round-rectangle"},
-    "NODE_BACKGROUND_COLOR": {"input": "#DCEBF7", "latent": "#FFFFFF", "output": "#FBE6D6"},
-    "NODE_BORDER_STYLE": {"input": "solid", "latent": "dashed", "output": "solid"},
-}
-DEFAULTS = {
-    "network": {"NETWORK_BACKGROUND_COLOR": "#FFFFFF"},
-    "node": {
-        "NODE_WIDTH": 90.0,
-        "NODE_HEIGHT": 32.0,
-        "NODE_BORDER_COLOR": "#57606A",
-        "NODE_BORDER_WIDTH": 1.5,
-        "NODE_LABEL_COLOR": "#1B1F23",
-        "NODE_LABEL_FONT_SIZE": 12,
-    },
-    "edge": {
-        "EDGE_WIDTH": 1.5,
-        "EDGE_LINE_COLOR": "#6E7781",
-        "EDGE_TARGET_ARROW_SHAPE": "triangle",
-        "EDGE_TARGET_ARROW_COLOR": "#6E7781",
-    },
-}
-
 _BLANK = re.compile(r"[\s\ufeff]*")
 
 
@@ -87,6 +65,7 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
     node_types, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
     edge_types, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
     graph_types, about_graph = _about(graph)
+    style = resources.files("rinn.graphs.formats").joinpath("cytoscape_style.json")
     aspects: dict[str, list[dict[str, Any]]] = {
         "attributeDeclarations": [
             {
@@ -116,7 +95,7 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
                 zip(graph.edges, about_edges, strict=True)
             )
         ],
-        "visualProperties": [_style()],
+        "visualProperties": [json.loads(style.read_text(encoding="utf-8"))],
     }
     counts = [{"name": name, "elementCount": len(items)} for name, items in aspects.items()]
     return _write(
@@ -178,22 +157,6 @@ def _cast(value: Any, its_type: str) -> Any:
 
 def _declare(types: dict[str, str]) -> dict[str, dict[str, str]]:
     return {name: {"d": its_type} for name, its_type in types.items()}
-
-
-def _style() -> dict[str, Any]:
-    by_role = {
-        look: {
-            "type": "DISCRETE",
-            "definition": {
-                "attribute": "role",
-                "type": "string",
-                "map": [{"v": role, "vp": value} for role, value in values.items()],
-            },
-        }
-        for look, values in LOOKS.items()
-    }
-    label = {"type": "PASSTHROUGH", "definition": {"attribute": "name", "type": "string"}}
-    return {"default": DEFAULTS, "nodeMapping": {"NODE_LABEL": label} | by_role, "edgeMapping": {}}
 
 
 def _write(data: Any) -> bytes:

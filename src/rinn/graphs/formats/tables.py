@@ -1,8 +1,9 @@
-"""SIF with its table of nodes, and the edges as CSV."""
+"""Edges as a table, as CSV, and as SIF with its table of nodes."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import networkx as nx
 import pandas as pd
@@ -15,12 +16,45 @@ from rinn.graphs.attributes import (
     spell_names,
     spell_out,
 )
-from rinn.graphs.files import edges_table
+from rinn.graphs.basics import ROLES
+from rinn.graphs.files import EDGE_NUMBERS, EXCHANGEABLE, MORE_NUMBERS, ORIGIN, SUPPORT, is_number
 
 # SIF has no quotes: no tabs or line ends, nothing at the ends that a reader would strip, and no
 # line that looks like a comment.
 _NOT_SIF = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\A[\s#]|\s\Z")
 _NOT_CSV = re.compile(r"[\x00\r\ud800-\udfff]")
+
+
+def edges_table(graph: nx.DiGraph, reported: nx.DiGraph | None = None) -> pd.DataFrame:
+    """List the edges as a table, causes first and names in counting order (x2 before x10)."""
+    role = dict(graph.nodes(data="role"))
+
+    def rank(node: str) -> tuple[int, str, str]:
+        counted = re.sub(r"[0-9]+", lambda digits: digits.group().zfill(12), node)
+        return ROLES.index(role[node]), counted, node
+
+    edges = sorted(graph.edges(data=True), key=lambda edge: (rank(edge[0]), rank(edge[1])))
+    columns: dict[str, list[Any]] = {
+        "source": [source for source, *_ in edges],
+        "target": [target for _, target, _ in edges],
+        "source_role": [role[source] for source, *_ in edges],
+        "target_role": [role[target] for _, target, _ in edges],
+    }
+    numbers, texts = list[str](), (SUPPORT, EXCHANGEABLE, ORIGIN)
+    for name in (*EDGE_NUMBERS, *MORE_NUMBERS, *texts):
+        values = [about.get(name) for *_, about in edges]
+        given = [value for value in values if value is not None]
+        if name in texts:
+            is_shown = any(values) and all(isinstance(value, str) for value in given)
+            is_shown &= name != ORIGIN or None not in values
+        else:
+            is_shown = name in EDGE_NUMBERS or (bool(given) and all(map(is_number, given)))
+            numbers += [name] * is_shown
+        columns |= {name: values} if is_shown else {}
+    if reported is not None:
+        columns["reported"] = [reported.has_edge(source, target) for source, target, _ in edges]
+    table = pd.DataFrame(columns, columns=list(columns))
+    return table.astype(dict.fromkeys(numbers, float))
 
 
 def encode_sif(graph: nx.DiGraph) -> bytes:

@@ -82,19 +82,21 @@ def architecture_info(
     check_number("fraction", fraction, maximum=1, below=True)
     floor = fraction * max(np.abs(part).max(initial=0.0) for part in (into, between, out))
     steps = [*between, out]  # step l leads from hidden layer l + 1
-    strong = [np.abs(step) > floor for step in steps]
-    strong_into = np.abs(into) > floor
-    started, ends = _find_paths(strong_into, strong)
+    strong, strong_into = [np.abs(step) > floor for step in steps], np.abs(into) > floor
+    started: list[np.ndarray] = []  # the nodes of each hidden layer that an input reaches
+    for layer in range(len(strong)):
+        start = (strong[layer - 1] & started[-1]).any(axis=1) if layer else False
+        start |= strong_into[layer].any(axis=1) if layer < len(strong_into) else False
+        started.append(np.asarray(start))
+    ends: list[np.ndarray] = [np.ones(len(out), bool)]  # those that reach an output
+    for mask in reversed(strong):
+        ends.insert(0, (mask & ends[0][:, None]).any(axis=0))
     read = [mask & end[:, None] for mask, end in zip(strong_into, ends, strict=False)]
-    active = [mask & start for mask, start in zip(strong, started, strict=True)]
-    active = [mask & end[:, None] for mask, end in zip(active, ends[1:], strict=False)] + active[
-        -1:
-    ]
+    paths = zip(strong, started, ends[1:], strict=True)
+    active = [mask & start & end[:, None] for mask, start, end in paths]
     edges = [
-        NetEdge(
-            row, int(source), int(target), float(values[row - first][target, source]), redundant
-        )
-        for first, values, masks, redundant in ((0, into, read, True), (1, steps, active, False))
+        NetEdge(row, int(source), int(target), float(values[row - first][target, source]), again)
+        for first, values, masks, again in ((0, into, read, True), (1, steps, active, False))
         for row, mask in enumerate(masks, first)
         for target, source in np.argwhere(mask)
     ]
@@ -108,24 +110,6 @@ def architecture_info(
         floor=floor,
         weights=into.size + between.size + out.size,
     )
-
-
-def _find_paths(
-    strong_into: np.ndarray, strong: Sequence[np.ndarray]
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each hidden layer, the nodes that an input reaches and those that reach an output."""
-    started: list[np.ndarray] = []
-    for layer in range(len(strong)):
-        start = np.zeros(strong_into.shape[1], bool)
-        if layer < len(strong_into):
-            start |= strong_into[layer].any(axis=1)
-        if layer:
-            start |= (strong[layer - 1] & started[-1]).any(axis=1)
-        started.append(start)
-    ends: list[np.ndarray] = [np.asarray(strong[-1].any(axis=0))]
-    for mask in reversed(strong[:-1]):
-        ends.append(np.asarray((mask & ends[-1][:, None]).any(axis=0)))
-    return started, ends[::-1]
 
 
 def plot_architecture(info: ArchitectureInfo, *, title: str = "") -> Figure:
@@ -151,7 +135,10 @@ class _Sheet:
         self.output_pitch = min(PITCH, max(NARROWEST, wide / len(info.output_names)))
         wide = max(wide, self.output_pitch * len(info.output_names))
         self.width = max(self.left + wide + canvas.MARGIN + 0.1, 4.5)
-        self.heights = self._stack()
+        # The height of each row above the lowest; rows that nothing leaves stay close.
+        busy = {edge.row for edge in info.edges}
+        steps = [APART if row in busy else NEAR for row in range(self.layers + 1)]
+        self.heights = [0.0, *np.cumsum(steps).tolist()]
         self.flat = {
             False: canvas.find_widest(info.output_names, UPRIGHT, TINY) < self.output_pitch - 0.03,
             True: canvas.find_widest(info.input_names, UPRIGHT, TINY) < PITCH - 0.03,
@@ -168,12 +155,6 @@ class _Sheet:
                 strength[edge.source] = max(strength[edge.source], abs(edge.weight))
         strongest = np.argsort(-strength, kind="stable")[: min(MAX_INPUTS, int(active.sum()))]
         return sorted(strongest.tolist())
-
-    def _stack(self) -> list[float]:
-        """The height of each row above the lowest; rows that nothing leaves stay close."""
-        busy = {edge.row for edge in self.info.edges}
-        steps = [APART if row in busy else NEAR for row in range(self.layers + 1)]
-        return [0.0, *np.cumsum(steps).tolist()]
 
     def draw(self, title: str) -> Figure:
         names = canvas.find_widest(self.info.output_names, UPRIGHT, TINY)
@@ -214,20 +195,20 @@ class _Sheet:
         pitch = self.output_pitch if layer > self.layers else self.hidden_pitch
         return self.left + (node + 0.5) * pitch, self.base - self.heights[layer]
 
-    def _line(self, edge: NetEdge) -> list[tuple[float, float]] | None:
-        if edge.redundant and edge.source not in self.shown[edge.row]:
-            return None
-        start = (self._input if edge.redundant else self._node)(edge.row, edge.source)
-        return [start, self._node(edge.row + 1, edge.target)]
-
     def _draw_edges(self, axes: Axes) -> None:
+        drawn = [
+            edge
+            for edge in self.info.edges
+            if not edge.redundant or edge.source in self.shown[edge.row]
+        ]
         for sign, colour, dash in ((1, canvas.BLUE, "-"), (-1, canvas.VERMILION, (0, (2.2, 1.1)))):
-            edges = [edge for edge in self.info.edges if edge.weight * sign > 0]
-            lines = [(self._line(edge), _line_width(edge, self.info.strongest)) for edge in edges]
-            drawn = [(line, width) for line, width in lines if line is not None]
+            lines, widths = [], []
+            for edge in (edge for edge in drawn if edge.weight * sign > 0):
+                start = (self._input if edge.redundant else self._node)(edge.row, edge.source)
+                lines.append([start, self._node(edge.row + 1, edge.target)])
+                widths.append(0.4 + 2.0 * abs(edge.weight) / self.info.strongest)
             axes.add_collection(LineCollection(
-                [line for line, _ in drawn], linewidths=[width for _, width in drawn],
-                colors=colour, linestyles=[dash], alpha=0.85, zorder=2,
+                lines, linewidths=widths, colors=colour, linestyles=[dash], alpha=0.85, zorder=2,
             ))  # fmt: skip
 
     def _draw_nodes(self, axes: Axes) -> None:
@@ -283,7 +264,3 @@ class _Sheet:
             Line2D([], [], marker="o", markersize=2.0, linestyle="none", color=canvas.PALE,
                    label="without active edges"),
         ]  # fmt: skip
-
-
-def _line_width(edge: NetEdge, strongest: float) -> float:
-    return 0.4 + 2.0 * abs(edge.weight) / strongest

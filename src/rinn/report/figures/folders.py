@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import networkx as nx
+import pandas as pd
 from matplotlib.figure import Figure
 
 from rinn.config import check_choice
@@ -94,8 +95,13 @@ def _need(value: _T | None, why: str) -> _T:
 
 def _find_net(run: RunContents) -> TrainedNet:
     """The network that the paper's distance puts first, else the first that was kept."""
-    chosen = [*run.find_nets("nearest"), *run.find_nets("kept")]
+    chosen = [*run.find_nets("paper"), *run.find_nets("kept")]
     return _need(next(iter(chosen), None), "the run has no networks")
+
+
+def _find_trials(run: RunContents) -> pd.DataFrame:
+    _find_net(run)
+    return run.trials
 
 
 def _find_truth(run: RunContents) -> nx.DiGraph:
@@ -123,15 +129,6 @@ def _draw_strips(run: RunContents) -> Figure:
     return plot_strips(info, title=title)
 
 
-def _draw_selection(run: RunContents) -> Figure:
-    _find_net(run)
-    return plot_selection(selection_info(run.trials))
-
-
-def _draw_curves(run: RunContents) -> Figure:
-    return plot_curves(curves_info(_need(run.curves, "there is no curves.csv")))
-
-
 FIGURES = {
     figure.name: figure
     for figure in (
@@ -144,8 +141,8 @@ FIGURES = {
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
         FigureKind("architecture", "a network with its active edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
-                   _draw_selection),
-        FigureKind("curves", "losses of the kept networks by epoch",
-                   _draw_curves),
+                   lambda run: plot_selection(selection_info(_find_trials(run)))),
+        FigureKind("curves", "losses of the kept networks by epoch", lambda run: plot_curves(
+                   curves_info(_need(run.curves, "there is no curves.csv")))),
     )
 }  # fmt: skip

@@ -90,7 +90,9 @@ def _set_columns(
         0.1 + (canvas.find_widest(by_role(graph, role), LABEL, size) or 0.2)
         for role in ("input", "output")
     )
-    halves = [0.06, *(_half_width(column, names, size) for column in layers.columns[1:-1]), 0.06]
+    shown = ([names.get(node, node) for node in column] for column in layers.columns[1:-1])
+    widest = (canvas.find_widest(column, WIDEST, size) for column in shown)
+    halves = [0.06, *(max(0.16, longest / 2 + 0.08) for longest in widest), 0.06]
     gaps = len(layers.columns) - 1
     fixed = 2 * canvas.MARGIN + left + right + 2 * sum(halves)
     gap = max(GAP if layers.rows > 30 else NARROWEST_GAP, (PAGE - fixed) / gaps)
@@ -110,9 +112,10 @@ def draw_edge(frame: Frame, route: tuple[Point, ...], linewidth: float, **style:
         _bow(vertices, codes, frame.point(route[-1], -1), frame.row)
     else:
         for position in route[1:]:  # straight through the columns between, past their nodes
-            _curve(vertices, codes, frame.point(position, -1))
-            vertices.append(frame.point(position, 1))
-            codes.append(Path.LINETO)
+            (x0, y0), (x1, y1) = vertices[-1], frame.point(position, -1)
+            middle = (x0 + x1) / 2
+            vertices += [(middle, y0), (middle, y1), (x1, y1), frame.point(position, 1)]
+            codes += [Path.CURVE4] * 3 + [Path.LINETO]
         del vertices[-1], codes[-1]
     thin = {"linewidth": linewidth * min(1.0, frame.row / 0.2)}
     style = {"capstyle": "butt", "zorder": 2} | thin | style
@@ -126,13 +129,6 @@ def _bow(vertices: list[Point], codes: list[Any], end: Point, row: float) -> Non
     vertices += [(start[0] - out, start[1]), (end[0] - out, end[1]), end]
     vertices += [(end[0] - HEAD, end[1] - HEAD / 2), end, (end[0] - HEAD, end[1] + HEAD / 2)]
     codes += [Path.CURVE4] * 3 + [Path.MOVETO, Path.LINETO, Path.LINETO]
-
-
-def _curve(vertices: list[Point], codes: list[Any], end: Point) -> None:
-    start = vertices[-1]
-    middle = (start[0] + end[0]) / 2
-    vertices += [(middle, start[1]), (middle, end[1]), end]
-    codes += [Path.CURVE4] * 3
 
 
 def draw_nodes(frame: Frame, graph: nx.DiGraph, layers: Layers, **looks: dict[str, Any]) -> None:
@@ -169,23 +165,13 @@ def _draw_latent(
 
 def _write_heads(frame: Frame, layers: Layers) -> None:
     """Write the heads of the columns."""
-    count = len(layers.columns)
-    heads = {0: "inputs", count - 1: "outputs"}
-    if count == 3:
-        heads[1] = "latents"
-    elif count > 3:
-        heads |= {number: f"level {number}" for number in range(1, count - 1)}
-        heads[1] = "latents, level 1"
-    y = frame.top - 0.19
-    for number, head in heads.items():
-        ahead = {0: "right", count - 1: "left"}.get(number, "center")
-        x = frame.centres[number] + {0: 0.06, count - 1: -0.06}.get(number, 0.0)
-        canvas.write(frame.axes, x, y, head, canvas.NORMAL, ha=ahead, color=canvas.GREY)
-
-
-def _half_width(column: tuple[str, ...], names: dict[str, str], size: float) -> float:
-    longest = canvas.find_widest((names.get(node, node) for node in column), WIDEST, size)
-    return max(0.16, longest / 2 + 0.08)
+    last = len(layers.columns) - 1
+    levels = ["latents, level 1", *(f"level {number}" for number in range(2, last))]
+    heads = ["inputs", *(["latents"] if last == 2 else levels[: last - 1]), "outputs"]
+    for number in (0, last, *range(1, last)):
+        ahead, shift = {0: ("right", 0.06), last: ("left", -0.06)}.get(number, ("center", 0.0))
+        x, y = frame.centres[number] + shift, frame.top - 0.19
+        canvas.write(frame.axes, x, y, heads[number], canvas.NORMAL, ha=ahead, color=canvas.GREY)
 
 
 def plot_graph(info: GraphInfo, *, title: str = "") -> Figure:
@@ -194,14 +180,9 @@ def plot_graph(info: GraphInfo, *, title: str = "") -> Figure:
     layers = layer_nodes(info.graph)
     frame = make_frame(info.graph, layers, title, _list_handles(info.edges), info.note)
     for edge in sorted(info.edges, key=lambda edge: (_find_alpha(edge.frequency), edge.width)):
-        draw_edge(
-            frame,
-            layers.routes[edge.source, edge.target],
-            color=COLOURS[edge.sign],
-            linestyle=DASHES[edge.sign],
-            linewidth=_find_line_width(edge.width),
-            alpha=_find_alpha(edge.frequency),
-        )
+        draw_edge(frame, layers.routes[edge.source, edge.target], _find_line_width(edge.width),
+                  color=COLOURS[edge.sign], linestyle=DASHES[edge.sign],
+                  alpha=_find_alpha(edge.frequency))  # fmt: skip
     draw_nodes(frame, info.graph, layers)
     return frame.figure
 

@@ -90,7 +90,12 @@ class _Sheet:
             + 2 * canvas.MARGIN
         )
         width = min(width, max(PAGE, key[0] + 2 * canvas.MARGIN))
-        lines = canvas.wrap_text(_describe_left_out(self.info), width - 2 * canvas.MARGIN)
+        counts = ("latent patterns", len(self.info.names)), ("inputs", len(self.info.input_names))
+        more = [f"{n - MAX_TILES} more {what}" for what, n in counts if n > MAX_TILES]
+        if self.info.inputs_without:
+            more.append(f"{self.info.inputs_without} inputs that reach no output")
+        note = f"Not drawn: {', '.join(more)}." if more else ""
+        lines = canvas.wrap_text(note, width - 2 * canvas.MARGIN)
         top = 0.2 + canvas.TITLE * bool(title)
         tall = sum(0.3 + self._lines(names) * self.line for _, names, _ in self.blocks)
         bottom = top + tall + 0.14 + key[1]
@@ -119,13 +124,3 @@ class _Sheet:
             label = canvas.fit_text(name, self.step - 0.04, canvas.SMALL)
             canvas.write(axes, x + self.wide / 2, top - 0.08, label, canvas.SMALL, ha="center")
         return tiles
-
-
-def _describe_left_out(info: PatternsInfo) -> str:
-    parts = []
-    for what, count in (("latent patterns", len(info.names)), ("inputs", len(info.input_names))):
-        if count > MAX_TILES:
-            parts.append(f"{count - MAX_TILES} more {what}")
-    if info.inputs_without:
-        parts.append(f"{info.inputs_without} inputs that reach no output")
-    return f"Not drawn: {', '.join(parts)}." if parts else ""

@@ -31,19 +31,18 @@ def plot_selection(info: SelectionInfo, *, title: str = "") -> Figure:
         _draw_networks(axes, info)
         axes.xaxis.set_major_locator(MaxNLocator(6))
     right.set_ylabel("")
-    _stretch(left, info)
+    # A logarithmic axis where a few networks would press all others together.
+    for values, scale in ((info.size, left.set_xscale), (info.loss, left.set_yscale)):
+        if values.min() > 0 and values.max() > WIDE * np.median(values):
+            scale("log")
     _frame_part(left, limits)
     _draw_arcs(right, info, arcs)
     right.set_xlim(*limits[:2])
     right.set_ylim(*limits[2:])
-    style: dict[str, Any] = {
-        "fontfamily": canvas.fonts(),
-        "color": canvas.INK,
-        "ha": "left",
-        "parse_math": False,
-    }
-    _name_panel(left, f"a  all {len(info.size)} networks", style)
-    _name_panel(right, "b  the dashed part, magnified", style)
+    heads = f"a  all {len(info.size)} networks", "b  the dashed part, magnified"
+    for axes, head in zip((left, right), heads, strict=True):
+        axes.set_title(head, fontsize=canvas.SMALL + 1, loc="left", pad=6, ha="left",
+                       fontfamily=canvas.fonts(), color=canvas.INK, parse_math=False)  # fmt: skip
     canvas.title_figure(figure, title)
     canvas.add_legend(
         figure, _list_handles(info, arcs), loc="lower left", ncols=3, bbox_to_anchor=(0.02, 0.02)
@@ -102,13 +101,6 @@ def _draw_arcs(axes: Axes, info: SelectionInfo, arcs: tuple[float, ...]) -> None
         )
 
 
-def _stretch(axes: Axes, info: SelectionInfo) -> None:
-    """A logarithmic axis where a few networks would press all others together."""
-    for values, scale in ((info.size, axes.set_xscale), (info.loss, axes.set_yscale)):
-        if values.min() > 0 and values.max() > WIDE * np.median(values):
-            scale("log")
-
-
 def _frame_part(axes: Axes, limits: tuple[float, float, float, float]) -> None:
     """Frame the part that is magnified; a logarithmic axis has nothing below 0."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
@@ -119,10 +111,6 @@ def _frame_part(axes: Axes, limits: tuple[float, float, float, float]) -> None:
     axes.set_ylim(min(low, y0), max(high, y1))
     axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, fill=False, edgecolor=canvas.INK,
                              linewidth=0.8, linestyle=(0, (3, 2)), zorder=5))  # fmt: skip
-
-
-def _name_panel(axes: Axes, name: str, style: dict[str, Any]) -> None:
-    axes.set_title(name, fontsize=canvas.SMALL + 1, loc="left", pad=6, **style)
 
 
 def _list_handles(info: SelectionInfo, arcs: tuple[float, ...]) -> list[Line2D]:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from rinn.errors import InputError
 from rinn.graphs.basics import latents_in_order
-from rinn.graphs.protocol import TOLERANCE, Patterns, reach_vectors, score_protocol, truth_patterns
+from rinn.graphs.protocol import TOLERANCE, reach_vectors, score_protocol, truth_patterns
 from rinn.nets.maps import NetMaps
 from rinn.report.figures import canvas
 from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles
@@ -30,6 +30,7 @@ LABEL, BETWEEN = 0.6, 0.3
 GAP = 0.055
 TINY = 5.0
 UPRIGHT = 0.7  # inches for names that are written upwards
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,12 @@ def strips_info(
     oracle: bool = True,
 ) -> StripsInfo:
     """Collect the heatmaps of one network, and compare them with a truth where there is one."""
-    _check_names(maps, inputs, outputs)
+    sizes = len(maps.inputs), maps.hidden.shape[2]
+    if sizes[0] not in (0, len(inputs)) or sizes[1] != len(outputs):
+        raise InputError(
+            f"inputs and outputs must name the rows and columns of the maps, {sizes[0]} and "
+            f"{sizes[1]}, got {len(inputs)} and {len(outputs)} names; give those of the tables"
+        )
     marks = _mark_nodes(maps, inputs, outputs, truth, thresholds)
     rows = _choose_inputs(maps, marks.real, len(outputs))
     strips = _make_strips(maps, inputs, rows, marks)
@@ -127,9 +133,11 @@ def _make_strips(
     again = len(maps.by_layer) > 1
     strips = []
     for layer, nodes in enumerate(maps.hidden):
+        # All nodes of a layer; where they do not fit in a line, those that do something.
+        few = len(nodes) <= ACROSS
+        chosen = range(len(nodes)) if few else np.flatnonzero(np.abs(nodes).max(axis=1) > floor)
         hidden = tuple(
-            StripNode(f"{j + 1}", nodes[j], marks.hidden[layer][j])
-            for j in _choose_hidden(nodes, floor)
+            StripNode(f"{j + 1}", nodes[j], marks.hidden[layer][j]) for j in map(int, chosen)
         )
         read = rows if layer < len(maps.by_layer) else ()
         reads = tuple(
@@ -137,7 +145,7 @@ def _make_strips(
             for i in read
         )
         active = np.abs([node.values for node in (*hidden, *reads)]).max(initial=0) > floor
-        label = f"h{_subscript(layer + 1)}"
+        label = "h" + str(layer + 1).translate(SUBSCRIPTS)
         strips.append(Strip(label, hidden, reads) if active else Strip(label, (), ()))
     if rows and again:
         sums = (StripNode(inputs[i], maps.inputs[i], marks.inputs[i]) for i in rows)
@@ -180,8 +188,15 @@ def _mark_nodes(
     if truth is None:
         return _Marks([[""] * maps.hidden.shape[1] for _ in maps.hidden], marks, [], 0, 0, None)
     patterns = truth_patterns(truth, outputs, inputs if len(maps.inputs) else [])
-    thresholds = thresholds or _find_thresholds(maps, patterns)
-    names = _name_patterns(truth, patterns)
+    if thresholds is None:  # those of the paper's protocol for this one network
+        scores = score_protocol([maps.nodes], [maps.inputs] if len(maps.inputs) else None, patterns)
+        hidden = scores.hidden.threshold
+        thresholds = hidden, hidden if scores.input is None else scores.input.threshold
+    latents = latents_in_order(truth)
+    vectors = reach_vectors(truth, latents, patterns.outputs)
+    # The last latent in causal order that has each pattern.
+    last = {tuple(v): latent for latent, v in zip(latents, vectors.tolist(), strict=True)}
+    names = [last[tuple(vector)] for vector in patterns.hidden.tolist()]
     bits = np.abs(maps.hidden[:, :, patterns.columns]) > thresholds[0]
     near = [[_find_nearest(node, patterns.hidden) for node in layer] for layer in bits]
     real: list[int] = []
@@ -203,30 +218,6 @@ def _mark_nodes(
     )
 
 
-def _check_names(maps: NetMaps, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    rows, columns = len(maps.inputs), maps.hidden.shape[2]
-    if rows not in (0, len(inputs)) or columns != len(outputs):
-        raise InputError(
-            f"inputs and outputs must name the rows and columns of the maps, {rows} and {columns}, "
-            f"got {len(inputs)} and {len(outputs)} names; give those of the tables"
-        )
-
-
-def _find_thresholds(maps: NetMaps, patterns: Patterns) -> tuple[float, float]:
-    """The thresholds of the paper's protocol for this one network."""
-    scores = score_protocol([maps.nodes], [maps.inputs] if len(maps.inputs) else None, patterns)
-    hidden = scores.hidden.threshold
-    return hidden, hidden if scores.input is None else scores.input.threshold
-
-
-def _name_patterns(truth: nx.DiGraph, patterns: Patterns) -> list[str]:
-    """The last latent in causal order that has each pattern."""
-    latents = latents_in_order(truth)
-    vectors = reach_vectors(truth, latents, patterns.outputs)
-    name = {tuple(v): latent for latent, v in zip(latents, vectors.tolist(), strict=True)}
-    return [name[tuple(vector)] for vector in patterns.hidden.tolist()]
-
-
 def _find_nearest(
     node: Bool[np.ndarray, " output"], patterns: Bool[np.ndarray, "pattern output"]
 ) -> int | None:
@@ -246,23 +237,12 @@ def _choose_inputs(maps: NetMaps, real: Sequence[int], outputs: int) -> list[int
     return sorted(np.argsort(-strength, kind="stable")[:most].tolist())
 
 
-def _choose_hidden(nodes: Float[np.ndarray, "hidden output"], floor: float) -> list[int]:
-    """All nodes of a layer; where they do not fit in a line, those that do something."""
-    if len(nodes) <= ACROSS:
-        return list(range(len(nodes)))
-    return np.flatnonzero(np.abs(nodes).max(axis=1) > floor).tolist()
-
-
 def _full_colour(values: Float[np.ndarray, "node output"]) -> float:
     """The 90 % quantile of what is not near zero, so that a few effects do not pale the others."""
     if not values.size or not values.max():
         return 1.0
     strong = values[values > FAINT * values.max()]
     return float(np.quantile(strong, 0.9))
-
-
-def _subscript(number: int) -> str:
-    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def plot_strips(info: StripsInfo, *, title: str = "") -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -48,33 +47,19 @@ def draw_tiles(axes: Axes, tiles: Sequence[Tile], cell: float, most: float) -> N
             if tile.values[index] < -0.2 * most:
                 dashes.append([(x + 0.25 * cell, y + cell / 2), (x + 0.75 * cell, y + cell / 2)])
     dots = len(cells) > MANY_CELLS
-    axes.add_collection(
-        PatchCollection(
-            cells,
-            array=np.array(values),
-            cmap=SHADES,
-            norm=Normalize(-most, most),
-            edgecolors=canvas.WHITE,
-            linewidths=min(0.4, 6 * cell),
-            rasterized=dots,
-            zorder=2,
-        )
-    )
+    axes.add_collection(PatchCollection(
+        cells, array=np.array(values), cmap=SHADES, norm=Normalize(-most, most),
+        edgecolors=canvas.WHITE, linewidths=min(0.4, 6 * cell), rasterized=dots, zorder=2,
+    ))  # fmt: skip
     axes.add_collection(
         LineCollection(dashes, colors=canvas.WHITE, linewidths=8 * cell, rasterized=dots, zorder=3)
     )
+    shapes = [(tile, *grid_shape(len(tile.values))) for tile in tiles]
     axes.add_collection(PatchCollection(
-        [_outline(tile, cell) for tile in tiles],
-        facecolors="none",
-        edgecolors=[tile.frame for tile in tiles],
-        linewidths=[tile.frame_width for tile in tiles],
-        zorder=4,
+        [Rectangle((tile.x, tile.y), wide * cell, high * cell) for tile, wide, high in shapes],
+        facecolors="none", edgecolors=[tile.frame for tile in tiles],
+        linewidths=[tile.frame_width for tile in tiles], zorder=4,
     ))  # fmt: skip
-
-
-def _outline(tile: Tile, cell: float) -> Rectangle:
-    columns, rows = grid_shape(len(tile.values))
-    return Rectangle((tile.x, tile.y), columns * cell, rows * cell)
 
 
 def draw_scale(
@@ -90,18 +75,10 @@ def draw_scale(
     ends = f"{less}\N{MINUS SIGN}{most:.2g}", f"{more}{most:.2g}"
     bar.set_ticks([-most, 0, most], labels=[ends[0], "0", ends[1]])
     bar.outline.set_edgecolor(canvas.PALE)
-    axes.tick_params(
-        labelsize=canvas.SMALL,
-        labelfontfamily=canvas.FONT,
-        labelcolor=canvas.INK,
-        color=canvas.GREY,
-        length=2,
-        pad=1.5,
-    )
-    sheet = figure.axes[0]
-    canvas.write(sheet, x, y - 0.1, label, canvas.SMALL, ha="left")
-    dash: dict[str, Any] = {"color": canvas.WHITE, "linewidth": 0.9}
-    axes.plot([-0.92 * most, -0.78 * most], [0.5, 0.5], **dash)
+    axes.tick_params(labelsize=canvas.SMALL, labelfontfamily=canvas.FONT, labelcolor=canvas.INK,
+                     color=canvas.GREY, length=2, pad=1.5)  # fmt: skip
+    canvas.write(figure.axes[0], x, y - 0.1, label, canvas.SMALL, ha="left")
+    axes.plot([-0.92 * most, -0.78 * most], [0.5, 0.5], color=canvas.WHITE, linewidth=0.9)
 
 
 def draw_key(axes: Axes, x: float, y: float, outputs: Sequence[str]) -> None:

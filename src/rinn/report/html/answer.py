@@ -37,15 +37,15 @@ def answer_info(contents: RunContents) -> tuple[str, str, str]:
         return _describe_found(contents), effects.sentence, predicts
     if networks is None:
         raise contents.reject("manifest.json")
-    kept = len(networks.kept)
-    trained = (
-        f"{count(networks.trained, 'network')} {'was' if networks.trained == 1 else 'were'} "
-        f"trained, and the {kept} {_describe_choice(contents)} {'was' if kept == 1 else 'were'} "
-        "kept."
+    trained, kept, rule = networks.trained, len(networks.kept), "the lowest validation loss"
+    if contents.manifest.settings.select != "accurate":
+        rule = "the best balance of few weights and low validation loss"
+    sentence = (
+        f"{count(trained, 'network')} {'was' if trained == 1 else 'were'} trained, and the {kept} "
+        f"with {rule} {'was' if kept == 1 else 'were'} kept."
     )
-    if effects:
-        trained = f"{trained} {effects.sentence}"
-    return _describe_found(contents), trained, predicts
+    sentence += f" {effects.sentence}" if effects else ""
+    return _describe_found(contents), sentence, predicts
 
 
 def _describe_found(contents: RunContents) -> str:
@@ -62,7 +62,7 @@ def _describe_found(contents: RunContents) -> str:
         for names in [by_role(graph, role)]
     ]
     verb = "connects" if len(latents) == 1 else "connect"
-    found = f"{count(len(latents), 'latent')} {verb} {sides[0]} with {sides[1]}"
+    found = f"{count(len(latents), 'latent')} {verb} {' with '.join(sides)}"
     if others := _describe_others(graph):
         found += f", in addition to {others}"
     percents = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
@@ -77,18 +77,10 @@ def _describe_found(contents: RunContents) -> str:
 def _describe_others(graph: nx.DiGraph) -> str:
     """Count the edges into outputs that come from no latent."""
     sides = [graph.nodes[a]["role"] for a, b in graph.edges if graph.nodes[b]["role"] == "output"]
-    parts = []
-    if direct := sides.count("input"):
-        parts.append(count(direct, "direct edge"))
-    if between := sides.count("output"):
-        parts.append(f"{count(between, 'edge')} between outputs")
+    direct, between = sides.count("input"), sides.count("output")
+    parts = [count(direct, "direct edge")] if direct else []
+    parts += [f"{count(between, 'edge')} between outputs"] if between else []
     return " and ".join(parts)
-
-
-def _describe_choice(contents: RunContents) -> str:
-    if contents.manifest.settings.select == "accurate":
-        return "with the lowest validation loss"
-    return "with the best balance of few weights and low validation loss"
 
 
 def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
@@ -103,25 +95,19 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
 
 
 def _describe_test(contents: RunContents, who: str) -> str:
-    test = contents.test
-    start = f"On {count(test.samples, 'sample')} that no network was trained on, {who}"
-    error, over = _format_spread(test.error), "(mean ± standard deviation over networks)"
+    test, over = contents.test, "(mean ± standard deviation over networks)"
+    start = f"On {count(test.samples, 'sample')} that no network was trained on, {who} a"
+    error, auroc = _format_spread(test.error), test.auroc and _format_spread(test.auroc)
     if test.loss == "bce":
-        sentence = f"{start} a cross-entropy of {error}"
-        if test.auroc:
-            sentence += f" and an AUROC of {_format_spread(test.auroc)}, where 0.5 is guessing"
-        return f"{sentence} {over}."
+        guess = f" and an AUROC of {auroc}, where 0.5 is guessing" if auroc else ""
+        return f"{start} cross-entropy of {error}{guess} {over}."
     if test.loss == "mixed":
-        sentence = f"{start} a mean deviance of {error}"
-        if test.auroc:
-            auroc = _format_spread(test.auroc)
-            sentence += f", and an AUROC of {auroc} for outputs that are 0 or 1"
-        return f"{sentence} {over}; guessing the mean of a number or count would give about 1."
-    guess = float(np.mean(np.square(contents.scales.y_scaling_std)))
-    return (
-        f"{start} a mean squared error of {error} {over}; guessing each output's mean would give "
-        f"about {guess:.3g}."
-    )
+        binary = f", and an AUROC of {auroc} for outputs that are 0 or 1" if auroc else ""
+        guess = "guessing the mean of a number or count would give about 1"
+        return f"{start} mean deviance of {error}{binary} {over}; {guess}."
+    mean = float(np.mean(np.square(contents.scales.y_scaling_std)))
+    guess = f"guessing each output's mean would give about {mean:.3g}"
+    return f"{start} mean squared error of {error} {over}; {guess}."
 
 
 def _format_spread(value: Spread) -> str:

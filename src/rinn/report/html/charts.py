@@ -81,8 +81,11 @@ def draw_bar(fraction: float) -> Markup:
 def draw_histogram(fractions: Sequence[float] | np.ndarray, name: str, what: str) -> Markup:
     """Draw how many genes have which fraction."""
     values = np.asarray(fractions, dtype=float)
-    width = _choose_width(float(values.max()))
-    bins = np.arange(0.0, values.max() + width, width)
+    most = float(values.max())
+    step = 10.0 ** math.floor(math.log10(max(most, 0.001) / BINS))
+    # A round width that gives at most twenty bars.
+    width = next(step * factor for factor in (1, 2, 5, 10) if most / (step * factor) <= BINS)
+    bins = np.arange(0.0, most + width, width)
     numbers, edges = np.histogram(values, bins if len(bins) > 1 else np.array([0.0, width]))
     x = make_axis(np.array([0.0, edges[-1]]), LEFT, RIGHT)
     top = make_axis(np.array([0.0, float(numbers.max())]), BOTTOM, TOP)
@@ -101,12 +104,6 @@ def draw_histogram(fractions: Sequence[float] | np.ndarray, name: str, what: str
     label = f"Histogram of {what}: {name}"
     chart = scroll_box(draw_chart(x, y, (name, what), label, *bars), label)
     return element("figure", chart, class_="chart")
-
-
-def _choose_width(most: float) -> float:
-    """A round width that gives at most twenty bars."""
-    step = 10.0 ** math.floor(math.log10(max(most, 0.001) / BINS))
-    return next(step * factor for factor in (1, 2, 5, 10) if most / (step * factor) <= BINS)
 
 
 def draw_scatter(info: SelectionInfo, name: str | None = None) -> Markup:

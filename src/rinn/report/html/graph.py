@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
@@ -64,22 +63,17 @@ def draw_graph(
     edges = element("g", *_draw_levels(everything, layout, name), class_="edges")
     nodes = element("g", *_draw_nodes(everything, layout, name), class_="nodes")
     view = element("g", *_draw_heads(layout), edges, nodes, class_="view")
-    few = everything.number_of_edges() <= MAX_DASHED
-    look = "graph few" if few else "graph dense"
+    look = "graph few" if everything.number_of_edges() <= MAX_DASHED else "graph dense"
     return svg(layout.width, layout.height, label, view, class_=look, id_=name)
 
 
 def _draw_heads(layout: GraphLayout) -> list[Markup]:
-    size = round(11 * layout.scale, 1)
+    size, y = round(11 * layout.scale, 1), round(8 + 10 * layout.scale)
+    xs = layout.left, (layout.left + layout.right) / 2, layout.right
     return [
-        element("text", head, x=x, y=round(8 + 10 * layout.scale), class_="head",
-                font_size=size, text_anchor="middle")
-        for head, x in (
-            ("inputs", layout.left),
-            ("latents", (layout.left + layout.right) / 2),
-            ("outputs", layout.right),
-        )
-    ]  # fmt: skip
+        element("text", head, x=x, y=y, class_="head", font_size=size, text_anchor="middle")
+        for head, x in zip(("inputs", "latents", "outputs"), xs, strict=True)
+    ]
 
 
 def _draw_levels(graph: nx.DiGraph, layout: GraphLayout, name: str | None) -> list[Markup]:
@@ -93,18 +87,13 @@ def _draw_levels(graph: nx.DiGraph, layout: GraphLayout, name: str | None) -> li
             levels[level].append(element("path", id_=name and f"e{number}", **path))
     groups = []
     for (reported, frequency), paths in sorted(levels.items()):
-        missing = frequency > 1
-        groups.append(
-            element(
-                "g",
-                *paths,
-                class_="level" if reported else "level weak",
-                # The exact number: the page compares with it as a reader of edges.csv would.
-                data_f=None if missing else repr(frequency),
-                stroke_opacity=None if missing else float(np.clip(frequency, FAINTEST, 1.0)),
-                display=None if reported else "none",
-            )
-        )
+        known: dict[str, object] = {}
+        if frequency <= 1:
+            # The exact number: the page compares with it as a reader of edges.csv would.
+            known = {"data_f": repr(frequency), "stroke_opacity": max(frequency, FAINTEST)}
+        look = {} if reported else {"display": "none"}
+        kind = "level" if reported else "level weak"
+        groups.append(element("g", *paths, class_=kind, **known, **look))
     return groups
 
 
@@ -151,20 +140,15 @@ def _draw_nodes(graph: nx.DiGraph, layout: GraphLayout, name: str | None) -> lis
         x, y = layout.positions[node]
         draw = _draw_latent if role == "latent" else _draw_end
         classes = [f"node {role}"]
-        classes += [] if reported and _has_reported_edge(graph, node) else ["isolated"]
+        edges = [*graph.pred[node].values(), *graph.succ[node].values()]
+        is_joined = reported and any(edge.get("reported") is not False for edge in edges)
+        classes += [] if is_joined else ["isolated"]
         classes += [values["kind"]] if "kind" in values else []
         classes += [] if reported else ["weak"]
-        above = y <= layout.height
+        below = {} if y <= layout.height else {"display": "none", "data_below": f"{y:.0f}"}
+        parts = [element("title", f"{role} {clip(node, 300)}"), *draw(node, role, x, y, layout)]
         nodes.append(
-            element(
-                "g",
-                element("title", f"{role} {clip(node, 300)}"),
-                *draw(node, role, x, y, layout),
-                id_=name and f"n{number}",
-                class_=" ".join(classes),
-                display=None if above else "none",
-                data_below=None if above else f"{y:.0f}",
-            )
+            element("g", *parts, id_=name and f"n{number}", class_=" ".join(classes), **below)
         )
     return nodes
 
@@ -188,11 +172,6 @@ def _draw_end(node: str, role: str, x: float, y: float, layout: GraphLayout) -> 
         element("text", fit_label(node, room), x=x - 10 if left else x + 10, y=y + 4,
                 text_anchor="end" if left else "start"),
     ]  # fmt: skip
-
-
-def _has_reported_edge(graph: nx.DiGraph, node: str) -> bool:
-    edges = [*graph.in_edges(node, data="reported"), *graph.out_edges(node, data="reported")]
-    return any(reported is not False for _, _, reported in edges)
 
 
 def render_graph(contents: RunContents) -> Markup:

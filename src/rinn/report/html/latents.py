@@ -23,6 +23,7 @@ def render_latents(contents: RunContents) -> Markup:
     """List the latents: how often found, between what, with their effects."""
     graph, outputs = contents.graph, by_role(contents.graph, "output")
     order = {node: index for index, node in enumerate(graph)}
+    number = {node: index for index, node in enumerate(contents.candidates)}
     effects = latent_effects(graph, outputs)
     if not effects:
         return paragraph("There is no latent to list.")
@@ -33,7 +34,8 @@ def render_latents(contents: RunContents) -> Markup:
         frequency = graph.nodes[latent].get("frequency")
         label = f"Effects of {clip(latent)}: {describe_effects(effects[latent], outputs)}"
         cells = {
-            "latent": _render_name(contents, latent),
+            # The page's script makes the name a button that opens the card.
+            "latent": element("strong", clip(latent), class_="opens", data_n=number[latent]),
             "found in": "" if frequency is None else f"{100 * frequency:.0f} %",
             "causes": list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
             "acts on": list_names(sorted(graph.successors(latent), key=order.__getitem__)),
@@ -65,10 +67,9 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
     index = {node: i for i, node in enumerate(graph)}
     latents = graph.subgraph(by_role(graph, "latent"))
     order = nx.lexicographical_topological_sort(latents, key=index.__getitem__)
-    effects = {latent: graph.nodes[latent].get("effects", {}) for latent in order}
+    effects = ((latent, graph.nodes[latent].get("effects", {})) for latent in order)
     return {
-        latent: np.array([float(values.get(name, 0.0)) for name in outputs])
-        for latent, values in effects.items()
+        latent: np.array([float(of.get(name, 0.0)) for name in outputs]) for latent, of in effects
     }
 
 
@@ -85,9 +86,3 @@ def describe_units(contents: RunContents) -> str:
     if contents.manifest.comparison:
         return f"{scale} as the latent goes from one standard deviation below its mean to one above"
     return f"{scale} for one standard deviation of the latent"
-
-
-def _render_name(contents: RunContents, latent: str) -> Markup:
-    """The name, which the page's script makes a button that opens the card."""
-    number = list(contents.candidates).index(latent)
-    return element("strong", clip(latent), class_="opens", data_n=number)

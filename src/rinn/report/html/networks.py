@@ -33,9 +33,8 @@ def render_selection(contents: RunContents) -> Markup:
             "of the paper's choice; each line ends where training stopped."
         )
         figures.append(element("figure", drawing, element("figcaption", caption)))
-    return join(
-        [element("div", *figures, class_="side"), _render_picker(contents), _render_net(contents)]
-    )
+    side = element("div", *figures, class_="side")
+    return join([side, _render_picker(contents), _render_net(contents)])
 
 
 def render_settings(contents: RunContents) -> Markup:
@@ -70,13 +69,10 @@ def describe_net(net: NetSettings | EvolutionSettings) -> str:
 
 
 def _describe_choice(contents: RunContents, info: SelectionInfo) -> str:
-    accurate = contents.manifest.settings.select == "accurate"
-    rule = (
-        "those with the lowest mean validation loss over the splits"
-        if accurate
-        else "nearest to the lower left corner after both axes are scaled to the same length"
-    )
-    omitted = "Not drawn" if accurate else "Not drawn and not in the choice"
+    rule, omitted = "those with the lowest mean validation loss over the splits", "Not drawn"
+    if contents.manifest.settings.select != "accurate":
+        rule = "nearest to the lower left corner after both axes are scaled to the same length"
+        omitted = "Not drawn and not in the choice"
     beyond = int((~np.isfinite(info.distance) & ~info.kept).sum())
     kept = int(info.kept.sum())
     return (
@@ -110,13 +106,9 @@ def _render_net(contents: RunContents) -> Markup:
     outputs = contents.outputs
     maps = map_trained(best).hidden
     most = float(np.abs(maps).max())
-    parts = [
-        element("h3", f"Network {best.trial.number}, the best that was kept"),
-        paragraph(
-            f"{describe_net(best.trial.net)}. The darkest colour is an effect of {most:.3g}.",
-            class_="note",
-        ),
-    ]
+    about = f"{describe_net(best.trial.net)}. The darkest colour is an effect of {most:.3g}."
+    head = element("h3", f"Network {best.trial.number}, the best that was kept")
+    parts = [head, paragraph(about, class_="note")]
     active = find_active(maps, most).sum(axis=1)  # [layer]
     for i in np.flatnonzero(active):
         label = f"Hidden layer {i + 1}: {active[i]} of {count(maps.shape[1], 'node')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rinn.errors import count
+from rinn.graphs.basics import by_role
 from rinn.report.html.charts import BOTTOM, LEFT, RIGHT, TOP, draw_chart, make_axis
 from rinn.report.html.markup import Markup, element, join, key, paragraph, scroll_box, table
 from rinn.runs.read import RunContents
@@ -23,23 +24,20 @@ def render_null(contents: RunContents) -> Markup:
             "with the rows of Y permuted, so that nothing can be found, and counts the edges that "
             "arise by chance."
         )  # fmt: skip
+    inputs = by_role(contents.graph, "input")
     rows = [
-        ("this graph", count(contents.graph.number_of_edges(), "edge"), _describe_inputs(contents)),
-        *(
-            (
-                f"rows of Y permuted, {number}",
-                count(one.reported, "edge"),
-                f"{one.connected_inputs} of {one.inputs}",
-            )
-            for number, one in enumerate(null.permuted, start=1)
-        ),
+        ("this graph", count(contents.graph.number_of_edges(), "edge"),
+         f"{sum(contents.graph.out_degree(node) > 0 for node in inputs)} of {len(inputs)}"),
+        *((f"rows of Y permuted, {number}", count(one.reported, "edge"),
+           f"{one.connected_inputs} of {one.inputs}")
+          for number, one in enumerate(null.permuted, start=1)),
         ("decoys among the inputs", "", f"{null.decoyed.connected_decoys} of {null.decoyed.decoys} "
                                         f"decoys, {null.decoyed.connected_inputs} of "
                                         f"{null.decoyed.inputs} real ones"),
     ]  # fmt: skip
     summary = contents.manifest.null
-    parts = [paragraph(summary.sentence) if summary else None]
-    parts.append(table(("search", "edges reported", "inputs connected"), rows, "Searches"))
+    listed = table(("search", "edges reported", "inputs connected"), rows, "Searches")
+    parts = [paragraph(summary.sentence) if summary else None, listed]
     edges = contents.candidates.edges(data=True)
     frequencies = [about["frequency"] for *_, about in edges if "frequency" in about]
     if frequencies:
@@ -57,11 +55,6 @@ def steps_info(frequencies: list[float], rounds: int = 1) -> Steps:
         if level < 1:
             steps.append((float(level), left / rounds))
     return steps if steps[-1][0] == 1 else [*steps, (1.0, left / rounds)]
-
-
-def _describe_inputs(contents: RunContents) -> str:
-    inputs = [node for node, role in contents.graph.nodes(data="role") if role == "input"]
-    return f"{sum(contents.graph.out_degree(node) > 0 for node in inputs)} of {len(inputs)}"
 
 
 def _draw_steps(null: Null, frequencies: list[float]) -> Markup:

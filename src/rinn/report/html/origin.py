@@ -72,12 +72,10 @@ def render_downloads(contents: RunContents) -> Markup:
             name, size = f"graph{ending}", max(1, round(len(content) / 1000))
             about = export.about if ending == export.suffix else f"goes with graph{export.suffix}"
             data = base64.b64encode(content).decode("ascii")
-            link = element(
-                "a", name, download=name, href=f"data:application/octet-stream;base64,{data}"
-            )
-            links.append(
-                element("li", link, element("span", f"{about} ({size} kB)", class_="note"))
-            )
+            address = f"data:application/octet-stream;base64,{data}"
+            link = element("a", name, download=name, href=address)
+            about = element("span", f"{about} ({size} kB)", class_="note")
+            links.append(element("li", link, about))
     note = (
         "The files are part of this page; nothing is fetched. Weaker edges are in edges.csv of the "
         "run folder."

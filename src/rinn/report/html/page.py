@@ -76,20 +76,14 @@ def render_page(contents: RunContents) -> Markup:
 
 def list_sections(contents: RunContents) -> dict[str, Section]:
     """The sections of the report of a run, in their order."""
-    chosen: dict[str, Section] = {}
-    if contents.nets:
-        chosen = {"Which networks were kept": render_selection}
-    elif contents.strategy.choice:
-        chosen = {"Which graph was chosen": render_settings}
-    prior: dict[str, Section] = {}
-    if contents.manifest.prior:
-        prior = {"Prior knowledge": render_prior}
+    is_chosen = not contents.nets and contents.strategy.choice
     return {
         "Latents": render_latents,
-        **prior,
+        **({"Prior knowledge": render_prior} if contents.manifest.prior else {}),
         "How much is chance": render_null,
         "Scores against the truth": render_scores,
-        **chosen,
+        **({"Which networks were kept": render_selection} if contents.nets else {}),
+        **({"Which graph was chosen": render_settings} if is_chosen else {}),
         "How to read this page": render_caveats,
         "Assumptions": render_assumptions,
         "Data": render_data,

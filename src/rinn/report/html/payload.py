@@ -51,8 +51,11 @@ def payload_info(contents: RunContents) -> dict[str, Any]:
         "edges": [
             [
                 number[source], number[target], values.get("frequency"), bool(values["reported"]),
-                *(_short(values.get(name)) for name in ABOUT_EDGES), _find_support(values),
-                _find_exchangeable(values), *_find_origin(values),
+                *(_short(values.get(name)) for name in ABOUT_EDGES),
+                values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None,
+                _find_exchangeable(values),
+                *((_short(values.get("frequency_without")), values[ORIGIN])
+                  if values.get(ORIGIN) in (DATA, PRIOR, FORCED) else ()),
             ]
             for source, target, values in found.edges(data=True)
         ],
@@ -65,21 +68,9 @@ def payload_info(contents: RunContents) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _find_support(values: dict[str, Any]) -> str | None:
-    """What supports an edge, where it is one of the values that the page knows."""
-    return values[SUPPORT] if values.get(SUPPORT) in SUPPORTS else None
-
-
 def _find_exchangeable(values: dict[str, Any]) -> str | None:
     other = values.get(EXCHANGEABLE)
     return _printable(other) if isinstance(other, str) and other else None
-
-
-def _find_origin(values: dict[str, Any]) -> tuple[Any, ...]:
-    """How often an edge was found without prior knowledge, and why it is there."""
-    if values.get(ORIGIN) not in (DATA, PRIOR, FORCED):
-        return ()
-    return _short(values.get("frequency_without")), values[ORIGIN]
 
 
 def net_info(net: TrainedNet) -> dict[str, Any]:

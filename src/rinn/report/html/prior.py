@@ -34,7 +34,7 @@ def render_prior(contents: RunContents) -> Markup:
         "There only because the prior says so: ": _list_edges(contents, FORCED),
         "Inputs that have an edge only without the prior: ": list(about.dropped_inputs),
     }
-    items = [element("li", line) for line in about.account]
+    items = [element("li", line) for line in about.notes]
     items += [element("li", head, list_names(names)) for head, names in lists.items() if names]
     return join([*parts, element("ul", *items), *_list_contradictions(about)])
 
@@ -50,16 +50,10 @@ def _list_edges(contents: RunContents, origin: str) -> list[str]:
 def _list_contradictions(about: PriorSummary) -> list[Markup]:
     """List the pairs where the data contradict the prior; the manifest has the clearest."""
     rows = [
-        (
-            clip(one.input),
-            clip(one.output),
-            one.says,
-            f"{one.evidence:+.1f}",
-            f"{100 * one.without:.0f} %",
-            "yes" if one.reported else "no",
-        )
+        (clip(one.input), clip(one.output), one.says, f"{one.evidence:+.1f}",
+         f"{100 * one.without:.0f} %", "yes" if one.reported else "no")
         for one in about.contradictions
-    ]
+    ]  # fmt: skip
     if not rows:
         return [paragraph("Nowhere do the data clearly contradict the prior.")]
     parts = [element("h3", "Where data and prior disagree"), paragraph(DISAGREE)]

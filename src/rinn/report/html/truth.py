@@ -90,11 +90,5 @@ def _render_table(contents: RunContents, scores: Scores) -> Markup:
             f" Of {graph['twins']} latents that share their outputs with another, "
             f"{graph['twins_found']} have a latent of their own."
         )
-    headers = ("what", "precision", "recall", "F1")
-    return join(
-        [
-            paragraph(differ),
-            table(headers, cells, "Scores against the truth"),
-            paragraph(note, class_="note"),
-        ]
-    )
+    listed = table(("what", "precision", "recall", "F1"), cells, "Scores against the truth")
+    return join([paragraph(differ), listed, paragraph(note, class_="note")])

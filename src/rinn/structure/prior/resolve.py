@@ -23,7 +23,7 @@ class Resolved:
     """Prior knowledge of some data, and in sentences how much of it speaks of them."""
 
     prior: Prior
-    account: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def resolve(given: PriorKnowledge, data: Data) -> Resolved:
@@ -34,14 +34,14 @@ def resolve(given: PriorKnowledge, data: Data) -> Resolved:
     """
     names = _Names(data)
     prior = make_prior(len(data.inputs), len(data.outputs))
-    account: list[str] = []
+    notes: list[str] = []
     if given.network is not None:
-        account.append(_add_network(prior, given, names))
+        notes.append(_add_network(prior, given, names))
     if given.sets:
-        account.append(_add_sets(prior, given, names))
+        notes.append(_add_sets(prior, given, names))
     if given.statements:
-        account.append(_add_statements(prior, given, names))
-    return Resolved(prior, tuple(account))
+        notes.append(_add_statements(prior, given, names))
+    return Resolved(prior, tuple(notes))
 
 
 class _Names:
