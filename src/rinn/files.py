@@ -245,10 +245,10 @@ def _reject_unreadable(source: str, error: Exception) -> InputError:
     )
 
 
-def encode_table(table: pd.DataFrame, separator: str = ",", digits: str | None = None) -> bytes:
+def encode_table(table: pd.DataFrame, digits: str | None = None) -> bytes:
     """Write a table as text, so that spreadsheets take none of its text for a formula."""
     safe = _map_text(table, guard_formula)
-    text = safe.to_csv(index=False, sep=separator, float_format=digits, lineterminator="\n")
+    text = safe.to_csv(index=False, float_format=digits, lineterminator="\n")
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rinn.errors import InputError, suggest
+from rinn.errors import InputError
 from rinn.paper.cells import DATASETS, STRATEGIES, load_cell
 from rinn.paper.reproduce import CELLS
 from rinn.paper.reproduce import REPRODUCTION as KIND
@@ -46,27 +46,21 @@ REPRODUCTION = FigureKind(
 ALL_FIGURES = {**FIGURES, REPRODUCTION.name: REPRODUCTION}
 
 
-def list_dots(comparison: Comparison, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
+def list_dots(comparison: Comparison) -> pd.DataFrame:
     """The figures of a reproduction and of the paper, one row for each dataset and strategy."""
-    for name in measures:
-        if name not in LABELS:
-            hint = suggest(name, LABELS)
-            raise InputError(f"measures must be of those known, got {name!r}{hint}")
     table = pd.DataFrame(list_figures(comparison))
-    table = table[table["measure"].isin(measures)]
+    table = table[table["measure"].isin(MEASURES)]
     if table["ours_mean"].isna().all():
         raise InputError("comparison must hold a cell that is done, but none is; run it first")
     return table.astype(dict.fromkeys(NUMBERS, float))
 
 
-def plot_reproduction(
-    comparison: Comparison, *, measures: Sequence[str] = MEASURES, title: str = ""
-) -> Figure:
+def plot_reproduction(comparison: Comparison, *, title: str = "") -> Figure:
     """Draw ours (circles) and the paper's figures (diamonds) with their standard deviations."""
-    table = list_dots(comparison, measures)
+    table = list_dots(comparison)
     heights = _stack(list(dict.fromkeys(zip(table["dataset"], table["strategy"], strict=True))))
     dots = table.dropna(subset=["ours_mean", "paper_mean"], how="all")
-    shown = [name for name in measures if name in set(dots["measure"])]
+    shown = [name for name in MEASURES if name in set(dots["measure"])]
     tall = max(heights.values()) + ROW
     top, names = 0.62 + 0.3 * bool(title), 1.45
     width = max(names + PANEL * len(shown) + 0.25, 4.4)
@@ -75,7 +69,7 @@ def plot_reproduction(
     for number, measure in enumerate(shown):
         left, wide = (names + PANEL * number) / width, (PANEL - 0.14) / width
         axes = figure.add_axes((left, 0.72 / height, wide, tall / height))
-        _draw_panel(axes, dots[dots["measure"] == measure], heights, measure != "test_error")
+        _draw_panel(axes, dots[dots["measure"] == measure], heights)
         _write_head(axes, measure, shown, number)
         if number == 0:
             _write_rows(axes, heights)
@@ -95,33 +89,28 @@ def _stack(rows: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
     return heights
 
 
-def _draw_panel(
-    axes: Axes, dots: pd.DataFrame, heights: dict[tuple[str, str], float], bounded: bool
-) -> None:
+def _draw_panel(axes: Axes, dots: pd.DataFrame, heights: dict[tuple[str, str], float]) -> None:
     tall = max(heights.values()) + ROW
     canvas.dress_axes(axes)
     axes.set_ylim(tall, 0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    if bounded:
-        axes.set_xlim(-0.06, 1.06)
-        axes.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
-        axes.vlines([0, 0.5, 1], 0, tall, colors=canvas.PALE, linewidth=0.5, zorder=0)
+    axes.set_xlim(-0.06, 1.06)
+    axes.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
+    axes.vlines([0, 0.5, 1], 0, tall, colors=canvas.PALE, linewidth=0.5, zorder=0)
     for y in heights.values():
         axes.axhline(y, color=canvas.PALE, linewidth=0.4, zorder=0)
     filled = dots.fillna(dict.fromkeys(("paper_sd", "ours_sd_models"), 0.0))
     for dot in filled.to_dict("records"):
         y = heights[dot["dataset"], dot["strategy"]]
-        _draw_dot(axes, dot["paper_mean"], dot["paper_sd"], y + 0.025, bounded, paper=True)
-        _draw_dot(axes, dot["ours_mean"], dot["ours_sd_models"], y - 0.025, bounded, paper=False)
+        _draw_dot(axes, dot["paper_mean"], dot["paper_sd"], y + 0.025, paper=True)
+        _draw_dot(axes, dot["ours_mean"], dot["ours_sd_models"], y - 0.025, paper=False)
 
 
-def _draw_dot(axes: Axes, mean: float, sd: float, y: float, bounded: bool, *, paper: bool) -> None:
+def _draw_dot(axes: Axes, mean: float, sd: float, y: float, *, paper: bool) -> None:
     if np.isnan(mean):
         return
-    low, high = mean - sd, mean + sd
-    if bounded:
-        low, high = max(low, 0.0), min(high, 1.0)
+    low, high = max(mean - sd, 0.0), min(mean + sd, 1.0)
     colour = canvas.VERMILION if paper else canvas.BLUE
     axes.plot([low, high], [y, y], color=colour, linewidth=0.9, alpha=0.6, zorder=2,
               solid_capstyle="butt")  # fmt: skip

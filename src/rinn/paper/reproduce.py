@@ -24,7 +24,7 @@ from rinn.data.records import Data
 from rinn.errors import TrainingError
 from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
-from rinn.graphs.protocol import Score, reach_vectors, score_hidden, score_inputs, truth_patterns
+from rinn.graphs.protocol import Score
 from rinn.nets.devices import find_devices
 from rinn.paper.cells import (
     DATASETS,
@@ -46,6 +46,7 @@ from rinn.runs.folder import FORMAT, FolderKind, OutputFolder, open_output
 from rinn.runs.manifest import ScoreValues, Spread
 from rinn.runs.progress import StepProgress, format_time
 from rinn.runs.read import RunContents
+from rinn.runs.score import score_reach
 from rinn.runs.terminal import Terminal
 from rinn.simulate.datasets import ALIASES, make_dataset
 from rinn.simulate.writing import write_simulation
@@ -245,23 +246,18 @@ def _score_detection(
     started = time.monotonic()
     detected = strategy.detect(data, settings)
     seconds = time.monotonic() - started
-    patterns = truth_patterns(truth, data.outputs, data.inputs)
-    scores = []
-    for graph in detected.graphs:
-        latents = [node for node, role in graph.nodes(data="role") if role == "latent"]
-        hidden = score_hidden(reach_vectors(graph, latents, data.outputs), patterns)
-        inputs = score_inputs(reach_vectors(graph, data.inputs, data.outputs), patterns)
-        scores.append((hidden, inputs))
+    scores = [score_reach(graph, truth, data.inputs, data.outputs) for graph in detected.graphs]
     best = max(range(len(scores)), key=lambda i: (scores[i][0].f1, scores[i][1].f1))
     chosen = detected.trials.iloc[best]
+    hidden, inputs = map(_make_scores, scores[best])
     return Cell(
         **about,
         device="cpu",
         seconds=seconds,
         sets=len(scores),
         networks=0,
-        hidden=_make_scores(scores[best][0]),
-        input=_make_scores(scores[best][1]),
+        hidden=hidden,
+        input=inputs,
         chosen={name: float(chosen[name]) for name in ("alpha_pc", "alpha_sober")},
     )
 

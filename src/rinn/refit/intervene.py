@@ -16,7 +16,6 @@ from rinn.refit.model import GraphModel, run_changed, run_model
 from rinn.refit.samples import (
     MAX_LISTED,
     CovariateSource,
-    Range,
     RunModel,
     Samples,
     Source,
@@ -303,7 +302,14 @@ def find_values(
     values, messages = {}, []
     for name, wanted in {**inputs, **latents}.items():
         span = model.ranges[name]
-        value = values[name] = _read_value(name, wanted, span)
+        if isinstance(wanted, str) and wanted not in LEVELS:
+            raise InputError(
+                f"the value of {quote(name)} must be a number, or low, mean or high, got "
+                f"{quote(wanted)}"
+            )
+        value = values[name] = float(getattr(span, wanted) if isinstance(wanted, str) else wanted)
+        if not np.isfinite(value):
+            raise InputError(f"the value of {quote(name)} must be finite, got {value}")
         if not span.contains(value):
             messages.append(
                 f"{quote(name)} = {value:g} lies outside the run's data, where it goes from "
@@ -312,17 +318,3 @@ def find_values(
         elif span.binary and value not in (0, 1):
             messages.append(f"{quote(name)} = {value:g}, but in the run's data it is 0 or 1 only")
     return values, messages
-
-
-def _read_value(name: str, wanted: Value, span: Range) -> float:
-    if isinstance(wanted, str):
-        if wanted not in LEVELS:
-            raise InputError(
-                f"the value of {quote(name)} must be a number, or low, mean or high, got "
-                f"{quote(wanted)}"
-            )
-        return float(getattr(span, wanted))
-    value = float(wanted)
-    if not np.isfinite(value):
-        raise InputError(f"the value of {quote(name)} must be finite, got {value}")
-    return value

@@ -99,7 +99,9 @@ def pack(layout: Layout, model: GraphModel) -> PackedWeights:
     packed = []
     for names, sources in zip(layout.levels, layout.sources, strict=True):
         nodes, slots = sources.inputs.shape
-        level = _empty_level(nodes, slots + sources.latents.shape[1])
+        parents = slots + sources.latents.shape[1]
+        shapes = (), (parents,), (HIDDEN,), (HIDDEN, parents), (HIDDEN,)
+        level = LevelWeights(*(np.zeros((nodes, *shape), np.float32) for shape in shapes))
         for row, name in enumerate(names):
             function = model.functions[name]
             at = _find_slots(function.parents, model.inputs, slots)
@@ -135,11 +137,6 @@ def unpack(
             )
     ordered = {name: functions[name] for name in parents}
     return GraphModel(tuple(inputs), tuple(outputs), ordered)
-
-
-def _empty_level(nodes: int, parents: int) -> LevelWeights:
-    shapes = (), (parents,), (HIDDEN,), (HIDDEN, parents), (HIDDEN,)
-    return LevelWeights(*(np.zeros((nodes, *shape), np.float32) for shape in shapes))
 
 
 def _find_slots(parents: tuple[str, ...], inputs: Sequence[str], slots: int) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from rinn.config import MAX_INTEGER, check_integer
+from rinn.config import MAX_INTEGER, NEAREST, check_integer
 from rinn.errors import InputError
 from rinn.graphs.basics import ROLES, by_role, check_graph, check_roles, collapse
 from rinn.graphs.compare import keep_known, match_latents
@@ -23,7 +23,6 @@ from rinn.structure.records import FORCED, PRIOR
 ALL_DRAWN = 40  # of a role with more nodes, those without an edge are not drawn
 UNKNOWN_WIDTH = 0.3  # of edges of a kind that has no weights
 FAINT = 0.05  # fraction of the largest effect up to which a node has none
-NEAREST = 10
 TRIAL_COLUMNS = ("setting", "sum_abs_weights", "validation_loss", "distance", "kept")
 CURVE_COLUMNS = ("trial", "epoch", "train_loss", "validation_loss")
 DECADES = 20.0  # largest over smallest loss beyond which the axis is logarithmic
@@ -68,14 +67,11 @@ class GraphInfo:
         return f"Not drawn: {', '.join(parts)}{theirs}." if parts else ""
 
 
-def graph_info(
-    graph: nx.DiGraph, *, all_drawn: int = ALL_DRAWN, max_drawn: int = MAX_INTEGER
-) -> GraphInfo:
+def graph_info(graph: nx.DiGraph, *, max_drawn: int = MAX_INTEGER) -> GraphInfo:
     """Choose what of a graph is drawn: of a role with many nodes those with the strongest edges."""
-    for name, limit in (("all_drawn", all_drawn), ("max_drawn", max_drawn)):
-        check_integer(name, limit)
+    check_integer("max_drawn", max_drawn)
     check_roles(graph)
-    chosen = {node for role in ROLES for node in _choose(graph, role, all_drawn, max_drawn)}
+    chosen = {node for role in ROLES for node in _choose(graph, role, max_drawn)}
     part = take_nodes(graph, chosen)
     missing = [node for node in graph if node not in chosen]
     role = dict(graph.nodes(data="role"))
@@ -88,9 +84,9 @@ def graph_info(
     )
 
 
-def _choose(graph: nx.DiGraph, role: str, all_drawn: int, max_drawn: int) -> list[str]:
+def _choose(graph: nx.DiGraph, role: str, max_drawn: int) -> list[str]:
     names = by_role(graph, role)
-    if len(names) <= min(all_drawn, max_drawn):
+    if len(names) <= min(ALL_DRAWN, max_drawn):
         return names
     names = [name for name in names if graph.degree(name)]
     if len(names) <= max_drawn:
@@ -239,7 +235,7 @@ class SelectionInfo:
         return bool((self.kept == self.nearest).all())
 
 
-def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> SelectionInfo:
+def selection_info(trials: pd.DataFrame) -> SelectionInfo:
     """Compute from trials.csv which networks were kept among all."""
     _check_columns("trials", trials, TRIAL_COLUMNS)
     size, loss, distance = (trials[name].to_numpy(float) for name in TRIAL_COLUMNS[1:4])
@@ -250,7 +246,7 @@ def selection_info(trials: pd.DataFrame, *, nearest: int = NEAREST) -> Selection
     size, loss, distance = size[finite], loss[finite], distance[finite]
     near = np.isfinite(distance)
     chosen = np.zeros(len(size), bool)
-    chosen[np.argsort(np.where(near, distance, np.inf), kind="stable")[:nearest]] = True
+    chosen[np.argsort(np.where(near, distance, np.inf), kind="stable")[:NEAREST]] = True
     among = near if near.any() else np.ones_like(near)
     spans = [(float(axis[among].min()), float(np.ptp(axis[among])) or 1.0) for axis in (size, loss)]
     return SelectionInfo(

@@ -88,10 +88,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     from rinn.runs.manifest import load_manifest  # loads JAX, which graph files do not need
 
     manifest = load_manifest(folder)
-    return {
-        name: values and asdict(values)
-        for name, values in (("fit", manifest.fit), ("effects", manifest.effects))
-    }
+    parts = {"fit": manifest.fit, "effects": manifest.effects}
+    return {name: values and asdict(values) for name, values in parts.items()}
 
 
 def check_causality(graph: nx.DiGraph, data: Data | None = None) -> CheckResult:

@@ -123,7 +123,13 @@ class RunContents:
     @cached_property
     def candidates(self) -> nx.DiGraph:
         """The graph with all candidate edges; `reported` marks nodes and edges."""
-        return add_weaker(self.graph if self.is_measured else _forget(self.graph), self._edges)
+        if self.is_measured:
+            return add_weaker(self.graph, self._edges)
+        # Strengths and frequencies mean nothing where no effect is known.
+        bare: nx.DiGraph = nx.DiGraph()
+        bare.add_nodes_from((node, {"role": role}) for node, role in self.graph.nodes(data="role"))
+        bare.add_edges_from(self.graph.edges)
+        return add_weaker(bare, self._edges)
 
     @property
     def strategy(self) -> Strategy:
@@ -365,11 +371,3 @@ def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:
             values[ORIGIN] = row[ORIGIN]
         result.add_edge(source, target, **values, reported=False)
     return result
-
-
-def _forget(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without strengths and frequencies, which mean nothing where no effect is known."""
-    bare: nx.DiGraph = nx.DiGraph()
-    bare.add_nodes_from((node, {"role": role}) for node, role in graph.nodes(data="role"))
-    bare.add_edges_from(graph.edges)
-    return bare

@@ -8,11 +8,12 @@ from pathlib import Path
 import networkx as nx
 
 from rinn.errors import InputError, quote_some
-from rinn.graphs.basics import ROLES, by_role
+from rinn.graphs.basics import by_role
 from rinn.graphs.compare import GraphScores, score_graph
 from rinn.graphs.files import load_graph
 from rinn.graphs.protocol import (
     PaperScores,
+    Score,
     reach_vectors,
     score_hidden,
     score_inputs,
@@ -47,14 +48,21 @@ def score_path(path: Path | str, truth_path: Path | str) -> Scores:
 
 def _score_graph(graph: nx.DiGraph, truth: nx.DiGraph) -> Scores:
     """Score a graph that no network stands behind."""
-    names = {role: by_role(graph, role) for role in ROLES}
-    check_truth(truth, names["input"], names["output"])
-    patterns = truth_patterns(truth, names["output"], names["input"])
-    hidden = score_hidden(reach_vectors(graph, names["latent"], names["output"]), patterns)
-    inputs = score_inputs(reach_vectors(graph, names["input"], names["output"]), patterns)
+    names = by_role(graph, "input"), by_role(graph, "output")
+    check_truth(truth, *names)
+    hidden, inputs = score_reach(graph, truth, *names)
     paper = {"hidden": hidden.to_json(), "input": inputs.to_json(), "threshold": None}
     scores = {"paper": paper, "graph": score_graph(graph, truth).to_json()}
     return read_record(Scores, scores)
+
+
+def score_reach(
+    graph: nx.DiGraph, truth: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]
+) -> tuple[Score, Score]:
+    """Score what the latents and inputs of a graph reach by the paper's rules."""
+    patterns = truth_patterns(truth, outputs, inputs)
+    hidden = score_hidden(reach_vectors(graph, by_role(graph, "latent"), outputs), patterns)
+    return hidden, score_inputs(reach_vectors(graph, inputs, outputs), patterns)
 
 
 def score_run(run: RunContents, truth: nx.DiGraph) -> Scores:

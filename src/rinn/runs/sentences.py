@@ -33,7 +33,11 @@ def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:
 def summarise_null(null: Null, graph: nx.DiGraph) -> str:
     """Say in two sentences how much of a graph is chance, for a paper."""
     q = list(assign_q(graph, null).values())
-    forced = _describe_forced(graph.number_of_edges() - len(q), len(q))
+    forced = ""
+    if stated := graph.number_of_edges() - len(q):
+        # Edges that are there because the prior says so are neither found nor chance.
+        those = f"{'one' if stated == 1 else stated} that the prior states"
+        forced = f", not counting {those}" if q else f" but {those}"
     return f"{_describe_edges(null)}; {_describe_q(q)}{forced}. {_describe_decoys(null)}."
 
 
@@ -71,16 +75,6 @@ def _describe_q(q: list[float]) -> str:
         f"{low} of the {len(q)} edges of this graph {verb} q at most {LEVEL}, the highest being "
         f"{max(q):.2g}"
     )
-
-
-def _describe_forced(forced: int, others: int) -> str:
-    """Edges that are there because the prior says so are neither found nor chance."""
-    if not forced:
-        return ""
-    those = "one that the prior states" if forced == 1 else f"{forced} that the prior states"
-    if not others:
-        return f" but {those}"
-    return f", not counting {those}"
 
 
 def _describe_decoys(null: Null) -> str:

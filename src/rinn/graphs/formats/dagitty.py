@@ -19,7 +19,9 @@ _NEVER_NAMES = ("graph", "node")
 
 def encode_dagitty(graph: nx.DiGraph) -> bytes:
     """Write a graph for DAGitty: inputs are exposures, outputs outcomes; edges keep attributes."""
-    names = spell_names(graph, _rename)
+    names = spell_names(
+        graph, lambda n: f"{n}_" if n in _NEVER_NAMES else spell_out(n, _NOT_DAGITTY)
+    )
     layers = layer_nodes(graph)
     half = layers.rows / 2
     box = f"-0.500,{-half:.3f},{len(layers.columns) - 0.5:.3f},{half:.3f}"
@@ -34,10 +36,6 @@ def encode_dagitty(graph: nx.DiGraph) -> bytes:
         about = f" [{','.join(texts)}]" if texts else ""
         lines.append(f"{_word(names[source])} -> {_word(names[target])}{about}")
     return "\n".join([*lines, "}", ""]).encode()
-
-
-def _rename(name: str) -> str:
-    return f"{name}_" if name in _NEVER_NAMES else spell_out(name, _NOT_DAGITTY)
 
 
 def _word(text: str) -> str:

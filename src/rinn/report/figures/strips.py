@@ -63,10 +63,8 @@ class StripsInfo:
     strips: tuple[Strip, ...]
     most: float
     thresholds: tuple[float, float] | None
-    oracle: bool
     found: int
     patterns: int
-    inputs_right: int
     inputs_left_out: int
     saturated: bool
     only_active: bool
@@ -76,11 +74,10 @@ class StripsInfo:
         """Say what the marks mean, and what is not drawn."""
         lines = []
         if self.thresholds is not None:
-            how = ", chosen with sight of the truth" if self.oracle else ""
             lines.append(
                 f"Black frame: shows the pattern of the true latent named above it (|effect| > "
-                f"{self.thresholds[0]:.2g}{how}); of an input, its pattern. {self.found} of "
-                f"{self.patterns} patterns found."
+                f"{self.thresholds[0]:.2g}, chosen with sight of the truth); of an input, its "
+                f"pattern. {self.found} of {self.patterns} patterns found."
             )
         if self.only_active:
             lines.append("Hidden nodes without effect are not drawn.")
@@ -96,7 +93,6 @@ def strips_info(
     *,
     truth: nx.DiGraph | None = None,
     thresholds: tuple[float, float] | None = None,
-    oracle: bool = True,
 ) -> StripsInfo:
     """Collect the heatmaps of one network, and compare them with a truth where there is one."""
     sizes = len(maps.inputs), maps.hidden.shape[2]
@@ -115,10 +111,8 @@ def strips_info(
         strips=tuple(_join_silent(strips)),
         most=most,
         thresholds=marks.thresholds,
-        oracle=oracle or thresholds is None,
         found=marks.found,
         patterns=marks.patterns,
-        inputs_right=sum(map(bool, marks.inputs)),
         inputs_left_out=len(maps.inputs) - len(rows),
         saturated=bool(shown.size and shown.max() > most),
         only_active=maps.hidden.shape[1] > ACROSS,

@@ -5,17 +5,11 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from rinn.errors import clip, count
+from rinn.errors import count
 from rinn.graphs.basics import by_role
 from rinn.report.html.markup import Markup, element, paragraph
 from rinn.runs.manifest import Spread
 from rinn.runs.read import RunContents
-
-
-def describe_title(contents: RunContents) -> str:
-    """Name the page after the two tables."""
-    tables = contents.manifest.tables
-    return f"Latent graph between {clip(tables.x)} and {clip(tables.y)}"
 
 
 def render_answer(contents: RunContents) -> Markup:

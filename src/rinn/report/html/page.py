@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from rinn.errors import clip
 from rinn.files import replace_file
-from rinn.report.html.answer import describe_title, render_answer
+from rinn.report.html.answer import render_answer
 from rinn.report.html.caveats import render_assumptions, render_caveats
 from rinn.report.html.document import (
     REPORT_STYLES,
@@ -52,8 +53,8 @@ def write_report(folder: Path, contents: RunContents | None = None) -> Path:
 
 def render_page(contents: RunContents) -> Markup:
     """Write the whole page."""
-    title = describe_title(contents)
-    sections = list_sections(contents)
+    tables, sections = contents.manifest.tables, list_sections(contents)
+    title = f"Latent graph between {clip(tables.x)} and {clip(tables.y)}"
     theme = element("button", "Theme: auto", type="button", id_="theme", class_="with-script",
                     hidden=True)  # fmt: skip
     links = {heading: SHORT.get(heading, heading) for heading in sections}
