@@ -162,15 +162,11 @@ def _signatures(graph: nx.DiGraph) -> list[Signature]:
     """What the latents are matched by, whatever their names, in order."""
     reached, origins = reach(graph), sources(graph)
     visible = frozenset(by_role(graph, "input") + by_role(graph, "output"))
-    return sorted(
-        (
-            sorted(reached[node]),
-            sorted(origins[node]),
-            sorted(visible.intersection(nx.all_neighbors(graph, node))),
-            node,
-        )
-        for node in by_role(graph, "latent")
-    )
+    signatures = []
+    for node in by_role(graph, "latent"):
+        near = visible.intersection(nx.all_neighbors(graph, node))
+        signatures.append((sorted(reached[node]), sorted(origins[node]), sorted(near), node))
+    return sorted(signatures)
 
 
 def _find_gains(

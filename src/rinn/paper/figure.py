@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,12 @@ from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures import canvas
 from rinn.report.figures.folders import (
     FIGURES,
-    Absent,
     Drawn,
     FigureKind,
     check_request,
     draw_figures,
 )
-from rinn.runs.read import load_run
+from rinn.runs.read import RunContents, load_run
 
 MEASURES = ("hidden_f1", "hidden_precision", "hidden_recall", "input_f1", "input_precision",
             "input_recall", "auroc")  # fmt: skip
@@ -164,25 +162,16 @@ def draw_folder(
     """Draw every figure that a run folder, or the folder of a reproduction, allows."""
     folder, out = Path(folder), Path(out)
     check_request(kind, only, ALL_FIGURES)
-    if (folder / KIND.manifest).is_file():
-        wanted = _choose([REPRODUCTION], only, "the folder is a reproduction's, not a run's")
-        return draw_figures(folder, wanted, out, kind, force=force)
-    run = load_run(folder)
-    wanted = _choose([*FIGURES.values()], only, "the folder is a run's, not a reproduction's")
-    return draw_figures(run, wanted, out, kind, force=force)
-
-
-def _choose(figures: list[FigureKind], only: str | None, reason: str) -> list[FigureKind]:
-    """All figures or one; one that the folder has nothing of says so when it is drawn."""
+    source: Path | RunContents = folder
+    figures, reason = [REPRODUCTION], "the folder is a reproduction's, not a run's"
+    if not (folder / KIND.manifest).is_file():
+        source, figures = load_run(folder), [*FIGURES.values()]
+        reason = "the folder is a run's, not a reproduction's"
     if only is None:
-        return figures
-    if ALL_FIGURES[only] in figures:
-        return [ALL_FIGURES[only]]
-
-    def refuse(_: object) -> Figure:
-        raise Absent(reason)
-
-    return [replace(ALL_FIGURES[only], draw=refuse)]
+        return draw_figures(source, figures, out, kind, force=force)
+    if ALL_FIGURES[only] not in figures:
+        return iter([Drawn(only, None, reason)])
+    return draw_figures(source, [ALL_FIGURES[only]], out, kind, force=force)
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:

@@ -159,18 +159,10 @@ def _render_table(comparison: Comparison, table: Table) -> Markup:
 
 def _render_notes(comparison: Comparison, table: Table) -> Iterator[Markup]:
     if table.key in ("input", "hidden"):
-        chips = join(
-            (
-                _render_chip(verdict, verdict)
-                for verdict in (tables.BETTER, tables.WORSE, tables.SAME)
-            ),
-            " ",
-        )
-        legend = (
-            f"Each field: {tables.label_ours(comparison)}; the paper's; the difference: ",
-            chips,
-        )
-        yield paragraph(*legend)
+        verdicts = (tables.BETTER, tables.WORSE, tables.SAME)
+        chips = join((_render_chip(verdict, verdict) for verdict in verdicts), " ")
+        ours = tables.label_ours(comparison)
+        yield paragraph(f"Each field: {ours}; the paper's; the difference: ", chips)
         yield paragraph(tables.describe_spreads(comparison), " ", tables.DIFFERENCE, class_="note")
     if tables.NOTES[table.key]:
         yield paragraph(tables.NOTES[table.key], class_="note")

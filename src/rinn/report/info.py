@@ -115,20 +115,14 @@ def edges_info(graph: nx.DiGraph) -> tuple[EdgeInfo, ...]:
     for (source, target), weight in weights.items():
         kind = role[source], role[target]
         strongest[kind] = max(strongest.get(kind, 0.0), abs(weight or 0.0))
-    return tuple(
-        EdgeInfo(
-            source,
-            target,
-            weight := weights[source, target],
-            _number(values.get("frequency")),
-            abs(weight or 0.0) / largest
-            if (largest := strongest[role[source], role[target]])
-            else UNKNOWN_WIDTH,
-            int(np.sign(weight or 0.0)),
-            values.get(ORIGIN) in (PRIOR, FORCED),
-        )
-        for source, target, values in graph.edges(data=True)
-    )
+    infos = []
+    for source, target, values in graph.edges(data=True):
+        weight, largest = weights[source, target], strongest[role[source], role[target]]
+        width = abs(weight or 0.0) / largest if largest else UNKNOWN_WIDTH
+        looks = _number(values.get("frequency")), width, int(np.sign(weight or 0.0))
+        from_prior = values.get(ORIGIN) in (PRIOR, FORCED)
+        infos.append(EdgeInfo(source, target, weight, *looks, from_prior))
+    return tuple(infos)
 
 
 def _number(value: object) -> float | None:

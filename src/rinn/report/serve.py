@@ -119,8 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         page = render_index(self.server.root.name or "this folder", cards)
         content = page.encode("utf-8", errors="backslashreplace")
-        self._start(HTTPStatus.OK, find_type(REPORT), PAGE_POLICY, len(content))
-        self._write(content)
+        self._start(HTTPStatus.OK, find_type(REPORT), PAGE_POLICY, len(content), content)
 
     def _answer_file(self, path: str) -> None:
         parts = read_address(path)
@@ -134,25 +133,24 @@ class _Handler(BaseHTTPRequestHandler):
             policy = REPORT_POLICY if parts[-1] == REPORT else FILE_POLICY
             # A browser would run scripts in XML.
             download = {"Content-Disposition": "attachment"} if "xml" in kind else {}
-            self._start(HTTPStatus.OK, kind, policy, size, **download)
+            self._start(HTTPStatus.OK, kind, policy, size, b"", **download)
             if self.command != "HEAD":
                 shutil.copyfileobj(file, self.wfile)
 
     def _send_line(self, status: HTTPStatus, line: str, **headers: str) -> None:
         """Answer with a line of text."""
         content = f"{line}\n".encode()
-        self._start(status, find_type(".txt"), FILE_POLICY, len(content), **headers)
-        self._write(content)
+        self._start(status, find_type(".txt"), FILE_POLICY, len(content), content, **headers)
 
-    def _start(self, status: HTTPStatus, kind: str, policy: str, size: int, **headers: str) -> None:
+    def _start(
+        self, status: int, kind: str, policy: str, size: int, content: bytes, **headers: str
+    ) -> None:
         self.send_response(status)
         kinds = {"Content-Security-Policy": policy, "Content-Type": kind}
         for name, value in (SAFETY | kinds | headers).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(size))
         self.end_headers()
-
-    def _write(self, content: bytes) -> None:
         if self.command != "HEAD":
             self.wfile.write(content)
 

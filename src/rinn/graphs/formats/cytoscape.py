@@ -26,22 +26,15 @@ def encode_cyjs(graph: nx.DiGraph) -> bytes:
     positions = position_nodes(graph)
     _, about_nodes = _columns([values for _, values in graph.nodes(data=True)])
     _, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
-    nodes = [
-        {
-            # `value` is what networkx takes for the node itself.
-            "data": values | {"id": ids[node], "value": ids[node], "name": node},
-            "position": dict(zip("xy", positions[node], strict=True)),
-        }
-        for node, values in zip(graph, about_nodes, strict=True)
-    ]
-    edges = [
-        {
-            "data": values
-            | {"source": ids[source], "target": ids[target]}
-            | {"interaction": name_interaction(graph, source, target)}
-        }
-        for (source, target), values in zip(graph.edges, about_edges, strict=True)
-    ]
+    nodes, edges = [], []
+    for node, about in zip(graph, about_nodes, strict=True):
+        names = {"id": ids[node], "value": ids[node], "name": node}  # networkx reads the value
+        position = dict(zip("xy", positions[node], strict=True))
+        nodes.append({"data": about | names, "position": position})
+    for (source, target), about in zip(graph.edges, about_edges, strict=True):
+        ends = {"source": ids[source], "target": ids[target]}
+        about |= ends | {"interaction": name_interaction(graph, source, target)}
+        edges.append({"data": about})
     return _write(
         {
             "format_version": "1.0",
@@ -66,6 +59,13 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
     edge_types, about_edges = _columns([values for _, _, values in graph.edges(data=True)])
     graph_types, about_graph = _about(graph)
     style = resources.files("rinn.graphs.formats").joinpath("cytoscape_style.json")
+    nodes, edges = [], []
+    for node, about in zip(graph, about_nodes, strict=True):
+        x, y = positions[node]
+        nodes.append({"id": number[node], "x": x, "y": y, "v": {"name": node} | about})
+    for i, ((source, target), about) in enumerate(zip(graph.edges, about_edges, strict=True)):
+        about = {"interaction": name_interaction(graph, source, target)} | about
+        edges.append({"id": i, "s": number[source], "t": number[target], "v": about})
     aspects: dict[str, list[dict[str, Any]]] = {
         "attributeDeclarations": [
             {
@@ -75,26 +75,8 @@ def encode_cx2(graph: nx.DiGraph) -> bytes:
             }
         ],
         "networkAttributes": [about_graph],
-        "nodes": [
-            {
-                "id": i,
-                "x": positions[node][0],
-                "y": positions[node][1],
-                "v": {"name": node} | values,
-            }
-            for (node, i), values in zip(number.items(), about_nodes, strict=True)
-        ],
-        "edges": [
-            {
-                "id": i,
-                "s": number[source],
-                "t": number[target],
-                "v": {"interaction": name_interaction(graph, source, target)} | values,
-            }
-            for i, ((source, target), values) in enumerate(
-                zip(graph.edges, about_edges, strict=True)
-            )
-        ],
+        "nodes": nodes,
+        "edges": edges,
         "visualProperties": [json.loads(style.read_text(encoding="utf-8"))],
     }
     counts = [{"name": name, "elementCount": len(items)} for name, items in aspects.items()]

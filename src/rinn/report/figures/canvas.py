@@ -71,16 +71,8 @@ def dress_axes(axes: Axes, x_label: str = "", y_label: str = "") -> None:
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(GREY)
         spine.set_linewidth(0.8)
-    axes.tick_params(
-        which="both",
-        labelsize=SMALL + 0.5,
-        labelcolor=INK,
-        labelfontfamily=FONT,
-        color=GREY,
-        direction="out",
-        top=False,
-        right=False,
-    )
+    axes.tick_params(which="both", labelsize=SMALL + 0.5, labelcolor=INK, labelfontfamily=FONT,
+                     color=GREY, direction="out", top=False, right=False)  # fmt: skip
     style: dict[str, Any] = {"fontfamily": FONT, "fontsize": NORMAL, "color": INK}
     axes.set_xlabel(x_label, **style)
     axes.set_ylabel(y_label, **style)
@@ -166,12 +158,8 @@ def spell(text: str) -> str:
     available = _find_letters(tuple(fonts()))
     line = " ".join(text.split())
     return "".join(
-        letter
-        if letter.isprintable() and ord(letter) in available
-        else letter.encode("ascii", "backslashreplace").decode()
-        if not letter.isascii()
-        else f"\\x{ord(letter):02x}"
-        for letter in line
+        a if a.isprintable() and ord(a) in available else a.encode("unicode_escape").decode()
+        for a in line
     )
 
 

@@ -16,15 +16,10 @@ MAX_DROPPED = 200
 def render_data(contents: RunContents) -> Markup:
     """List what was read and what was left out."""
     tables = contents.manifest.tables
-    parts = [
-        paragraph(
-            f"{count(tables.samples, 'sample')}, {count(len(tables.inputs), 'input')} from ",
-            element("code", clip(tables.x)),
-            f", {count(len(tables.outputs), 'output')} from ",
-            element("code", clip(tables.y)),
-            ".",
-        )
-    ]
+    x, y = (element("code", clip(name)) for name in (tables.x, tables.y))
+    samples, inputs = count(tables.samples, "sample"), count(len(tables.inputs), "input")
+    outputs = count(len(tables.outputs), "output")
+    parts = [paragraph(f"{samples}, {inputs} from ", x, f", {outputs} from ", y, ".")]
     dropped = tables.dropped
     if not dropped:
         return join([*parts, paragraph("Every row and column was used.")])
