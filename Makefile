@@ -21,7 +21,8 @@ demo: $(STAMP) ## simulate, learn the graph, score it against the truth: about h
 
 test: $(STAMP) ## the test suite
 	@.ci/chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow and not exact'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'exact and not slow'
 
 test-slow: $(STAMP) ## the long tests, which back the claims
 	$(BIN)/python -m pytest -m slow

@@ -1,4 +1,4 @@
-"""One device, a cache of compiled programs, and test ids that are equal in all processes."""
+"""One device, quickly compiled programs, and test ids that are equal in all processes."""
 
 import os
 from pathlib import Path
@@ -16,9 +16,37 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
+# Of the tests that need not run the very programs that users run, nearly all CPU time is XLA's.
+QUICK_COMPILATION = "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false"
+
 # A busy machine is no error of the code.
 hypothesis.settings.register_profile("rinn", deadline=None)
 hypothesis.settings.load_profile("rinn")
+
+
+def pytest_configure(config):
+    """Where tests marked `exact` are left out, programs are compiled quickly, in children too."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "not exact" in config.option.markexpr and QUICK_COMPILATION not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {QUICK_COMPILATION}".strip()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shallow_networks():
+    """Networks of the default budget have two layers, unless a test asks for `deep_networks`."""
+    from networks import shallow_networks
+
+    with shallow_networks():
+        yield
+
+
+@pytest.fixture
+def deep_networks():
+    """Networks of the default budget as users have them."""
+    from networks import deep_networks
+
+    with deep_networks():
+        yield
 
 
 def pytest_make_parametrize_id(config, val, argname):
@@ -44,6 +72,7 @@ def pytest_itemcollected(item):
 def tiny_run(tmp_path_factory):
     """A run on tiny tables that all tests of a process share: they copy what they change."""
     from hostile_names import INPUTS, OUTPUTS
+    from networks import shallow_networks
     from rinn.config import RunSettings
     from rinn.fit import fit_run
 
@@ -56,4 +85,5 @@ def tiny_run(tmp_path_factory):
     for table, names, path in ((x, INPUTS, paths[0]), (y, OUTPUTS, paths[1])):
         pd.DataFrame(table, columns=names).to_csv(path, index=False)
     settings = RunSettings(trials=8, epochs=2, keep=2, bootstraps=3, effects="corrected")
-    return fit_run(*paths, folder / "run", settings, device="cpu", quiet=True)
+    with shallow_networks():
+        return fit_run(*paths, folder / "run", settings, device="cpu", quiet=True)

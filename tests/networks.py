@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import functools
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from rinn.config import SPLITS, NetSettings, Trial
+import rinn.strategies.esc
+import rinn.strategies.rinn
+from rinn.config import SPLITS, EvolutionSettings, NetSettings, Trial
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
+from rinn.strategies.planning import draw_default
+
+SHALLOW = (
+    functools.partial(draw_default, layers=2),
+    functools.partial(EvolutionSettings, layers=2, width=4, population=41),
+)
+DEEP = (draw_default, EvolutionSettings)
+
+
+@contextmanager
+def _draw_from(descent, evolution):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rinn.strategies.rinn, "draw_default", descent)
+        patch.setattr(rinn.strategies.esc, "EvolutionSettings", evolution)
+        yield
+
+
+def shallow_networks():
+    """Within it runs of the default budget train networks that are compiled soon."""
+    return _draw_from(*SHALLOW)
+
+
+def deep_networks():
+    """Within it runs of the default budget train what users train."""
+    return _draw_from(*DEEP)
 
 
 def small_data(samples=200, inputs=4, outputs=3, binary=False, seed=0):
@@ -51,7 +81,7 @@ def make_trials(settings=3, **changes):
     for number in range(settings):
         own = {
             "width": (3, 4, 5)[number % 3],
-            "layers": 4,
+            "layers": 2,
             "batch_size": (16, 32)[number % 2],
             "activation": ("relu", "sigmoid", "tanh", "softplus")[number % 4],
             "optimiser": ("adam", "rmsprop", "sgd")[number % 3],

@@ -16,6 +16,8 @@ from rinn.nets.trainer import Trainer
 from rinn.strategies.evolution.fitness import group_samples, measure_fitness
 from rinn.strategies.evolution.genes import EvolutionSpec, make_hyper
 
+pytestmark = pytest.mark.exact
+
 
 def _train(problem, trials, device):
     (group,) = plan_groups(trials, problem, "gpu")

@@ -36,8 +36,8 @@ def same_nets(one, other):
 def test_what_stands_in_a_gap_does_not_matter():
     problem = make_problem(mixed_data())
     noisy = replace(problem, y=np.where(problem.observed, problem.y, np.float32(9)))
-    nets = run_search(problem, make_trials(settings=2), CPU)
-    others = run_search(noisy, make_trials(settings=2), CPU)
+    nets = run_search(problem, make_trials(settings=1), CPU)
+    others = run_search(noisy, make_trials(settings=1), CPU)
     same_nets(nets, others)
     assert score_test(nets, problem).error == score_test(others, noisy).error
     np.testing.assert_array_equal(find_test_losses(nets, problem), find_test_losses(others, noisy))
@@ -70,7 +70,7 @@ def test_complete_numbers_are_learnt_as_before():
     """Naming every kind that the values tell anyway changes nothing."""
     data = small_data(binary=True)
     told = replace(data, kinds=tuple((name, "binary") for name in data.outputs))
-    nets = [run_search(make_problem(d), make_trials(settings=2), CPU) for d in (data, told)]
+    nets = [run_search(make_problem(d), make_trials(settings=1), CPU) for d in (data, told)]
     same_nets(*nets)
 
 
@@ -207,7 +207,7 @@ def test_missing_values_of_pandas_and_outputs_with_few_values():
 def test_networks_have_effects_on_outputs_of_every_kind(source):
     data = mixed_data(400)
     problem = make_problem(data)
-    nets = run_search(problem, make_trials(settings=2), CPU)
+    nets = run_search(problem, make_trials(settings=1), CPU)
     effects = estimate_effects(problem, nets, source)
     assert np.isfinite(effects.z).all()
     assert effects.z.shape == (4, 4)

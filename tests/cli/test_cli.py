@@ -109,8 +109,9 @@ def call(*words):
 
 
 def fit_words(data, out, *more):
-    words = ("--trials", 4, "--epochs", 3, "--effects", "corrected", "--device", "cpu")
-    return ("fit", data / "x.csv", data / "y.csv", "--out", out, *words, *more)
+    words = ("--trials", 4, "--epochs", 3, "--effects", "corrected", "--bootstraps", 3)
+    places = (data / "x.csv", data / "y.csv", "--out", out)
+    return ("fit", *places, *words, "--device", "cpu", *more)
 
 
 def snapshot(folder):

@@ -8,6 +8,7 @@ from rinn.nets.groups import SavedBatch
 from rinn.nets.search import run_search
 
 CPU = jax.devices("cpu")
+pytestmark = pytest.mark.exact
 
 
 class Memory:

@@ -1,6 +1,10 @@
+import functools
+
 import pytest
 from rich.console import Console
 
+import rinn.paper.reproduce
+from rinn.config import RunSettings
 from rinn.paper.cells import STRATEGIES, Job, Setup
 from rinn.paper.reproduce import run_cell
 
@@ -15,7 +19,9 @@ EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name i
 
 
 @pytest.mark.parametrize("strategy", EACH)
-def test_a_cell_of_every_strategy(strategy, tmp_path):
+def test_a_cell_of_every_strategy(strategy, tmp_path, monkeypatch):
+    few = functools.partial(RunSettings, bootstraps=3)
+    monkeypatch.setattr(rinn.paper.reproduce, "RunSettings", few)
     cell = run_small(strategy, tmp_path)
     assert (cell.dataset, cell.strategy, cell.seed, cell.samples) == ("or", strategy, 0, 150)
     assert 0 <= cell.hidden.f1.mean <= 1

@@ -42,7 +42,7 @@ INTERRUPTIONS = {
     "Ctrl-C twice": ((signal.SIGINT, signal.SIGINT), 130),
 }
 MOMENTS = 20
-KILLS = 3
+KILLS = 2
 
 
 class Killed(BaseException):
@@ -66,8 +66,9 @@ def saved_files(folder):
 
 
 def start(data, out, *more):
-    words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "24"]
-    words += ["--epochs", "140", "--effects", "corrected", "--device", "cpu", *more]
+    words = ["fit", data / "x.csv", data / "y.csv", "--out", out, "--trials", "8"]
+    words += ["--epochs", "140", "--effects", "corrected", "--bootstraps", "5"]
+    words += ["--device", "cpu", *more]
     return start_command(*words, change=SAVE_OFTEN)
 
 
@@ -104,6 +105,7 @@ def uninterrupted(tmp_path_factory):
     return data, results(base / "run"), time.monotonic() - began
 
 
+@pytest.mark.exact
 def test_killed_run_ends_as_uninterrupted(uninterrupted, tmp_path):
     data, expected, seconds = uninterrupted
     out, rng, landed = tmp_path / "run", random.Random(0), 0

@@ -29,6 +29,10 @@ from rinn.strategies.evolution.genes import (
     read_weights,
 )
 
+# As one program, as within `evolve_segment`: operation by operation it would take much longer.
+measure = jax.jit(measure_fitness, static_argnums=0)
+draw = jax.jit(draw_breeding, static_argnums=(0, 1))
+
 INPUTS, OUTPUTS = 3, 2
 SPEC = EvolutionSpec("mse", "relu", layers=3, width=4, population=11, mutations=5)
 SETTINGS = {
@@ -100,7 +104,7 @@ def test_a_network_of_two_weights_and_two_biases_by_hand():
     # h = max(0.4 x + 0.2, 0), y = 1.0 h - 0.2; the second network is empty.
     genes = jnp.array([[[2, 1, 5, -1], [0, 0, 0, 0]]], jnp.int8)
     samples = group_samples(np.array([[1.0, -1.0]]), np.array([[1.0, 0.0]]), "mse")
-    fitness = measure_fitness(spec, genes, jax.tree.map(jnp.asarray, hyper), samples)
+    fitness = measure(spec, genes, jax.tree.map(jnp.asarray, hyper), samples)
     by_hand = -((0.4 - 1.0) ** 2 + (-0.2 - 0.0) ** 2) / 2 - 10 * (0.4 + 1.0) / 2
     np.testing.assert_allclose(fitness, [[by_hand, -0.5]], rtol=1e-6)
 
@@ -110,7 +114,7 @@ def test_a_network_of_two_weights_and_two_biases_by_hand():
 def test_fitness_is_what_the_paper_writes(kernel, loss):
     spec = dataclasses.replace(SPEC, kernel=kernel, loss=loss)
     genes, hyper, (x, y) = draw_genes(spec, 3), hyper_of(0, 1, 2), draw_data(loss)
-    fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples_of(loss))
+    fitness = measure(spec, jnp.asarray(genes), hyper, samples_of(loss))
     for s in range(3):
         l1, step = SETTINGS["l1"][s], STEPS[SETTINGS["legal"][s]]
         literal = [literal_fitness(spec, row, step, l1, x, y) for row in genes[s]]
@@ -122,7 +126,7 @@ def test_fitness_is_what_the_paper_writes(kernel, loss):
 def test_fitness_is_that_of_the_network_that_is_returned(kernel, name):
     spec = dataclasses.replace(SPEC, kernel=kernel, activation=name)
     genes, hyper, samples = draw_genes(spec, 1), hyper_of(0), samples_of()
-    fitness = measure_fitness(spec, jnp.asarray(genes), hyper, samples)[0]
+    fitness = measure(spec, jnp.asarray(genes), hyper, samples)[0]
     x, y = (values.astype(np.float32) for values in draw_data())
     for row, found in zip(genes[0], fitness, strict=True):
         weights = read_weights(spec, row * np.float32(0.2), INPUTS, OUTPUTS)
@@ -146,7 +150,7 @@ def test_the_kernel_for_gpus_computes_the_same(loss, layers, width, inputs, outp
     genes = jnp.asarray(draw_genes(spec, 2, inputs, outputs))
     data = samples_of(loss, samples=samples, inputs=inputs, outputs=outputs)
     same = [
-        measure_fitness(dataclasses.replace(spec, kernel=kernel), genes, hyper_of(0, 1), data)
+        measure(dataclasses.replace(spec, kernel=kernel), genes, hyper_of(0, 1), data)
         for kernel in ("cached", "batched", "interpreted")
     ]
     np.testing.assert_allclose(same[1], same[0], rtol=2e-6)
@@ -172,15 +176,16 @@ def test_networks_too_large_for_the_kernel_are_batched():
 def test_populations_taken_in_portions_are_the_same(monkeypatch):
     spec = dataclasses.replace(SPEC, kernel="batched")
     genes, hyper, samples = jnp.asarray(draw_genes(spec, 3)), hyper_of(0, 1, 2), samples_of()
-    whole = measure_fitness(spec, genes, hyper, samples)
+    whole = measure(spec, genes, hyper, samples)
     monkeypatch.setattr(fitness, "CHUNK_BYTES", 2 * 4 * 11 * 4 * 30)  # two sets at a time
-    np.testing.assert_allclose(measure_fitness(spec, genes, hyper, samples), whole, rtol=1e-6)
+    portions = jax.jit(functools.partial(measure_fitness, spec))(genes, hyper, samples)
+    np.testing.assert_allclose(portions, whole, rtol=1e-6)
 
 
 def test_a_network_that_overflows_is_the_last():
     spec = EvolutionSpec("mse", "relu", layers=60, width=4, population=11, mutations=5)
     genes = jnp.full((1, 11, count_genes(spec, INPUTS, OUTPUTS)), 25, jnp.int8)
-    fitness = measure_fitness(spec, genes, hyper_of(1, spec=spec), samples_of())
+    fitness = measure(spec, genes, hyper_of(1, spec=spec), samples_of())
     assert (fitness == -jnp.inf).all()
 
 
@@ -192,7 +197,7 @@ def test_samples_with_the_same_inputs_are_merged_without_loss(loss):
     assert merged.x.shape == (INPUTS, 8)
     spec = dataclasses.replace(SPEC, loss=loss)
     genes = draw_genes(spec, 1)
-    fitness = measure_fitness(spec, jnp.asarray(genes), hyper_of(1), merged)[0]
+    fitness = measure(spec, jnp.asarray(genes), hyper_of(1), merged)[0]
     literal = [literal_fitness(spec, row, 0.1, 0.5, x, y) for row in genes[0]]
     np.testing.assert_allclose(fitness, literal, rtol=1e-5)
 
@@ -257,13 +262,13 @@ def test_a_population_alone_is_what_it_is_among_others():
 
 
 def test_one_generation_is_that_of_a_literal_loop():
-    hyper = hyper_of(0, 1)
+    hyper = hyper_of(0, 1, 2)
     before = jax.tree.map(np.asarray, evolve(hyper, 9))
     after = evolve_segment(SPEC, before, hyper, samples_of(), 1)
-    fitness = np.asarray(measure_fitness(SPEC, before.children, hyper, samples_of()))
-    for s in range(2):
+    fitness = np.asarray(measure(SPEC, before.children, hyper, samples_of()))
+    for s in range(3):
         own = jax.tree.map(lambda leaf: leaf[s], hyper)  # noqa: B023
-        draws = draw_breeding(SPEC, (INPUTS, OUTPUTS), before.generation, own)
+        draws = draw(SPEC, (INPUTS, OUTPUTS), before.generation, own)
         draws, children = jax.tree.map(np.asarray, (draws, after.children[s]))
         everyone = np.concatenate([before.children[s], before.elites[s]])
         everyones = np.concatenate([fitness[s], before.elite_fitness[s]])
@@ -282,7 +287,7 @@ def test_one_generation_is_that_of_a_literal_loop():
 def test_draws_are_spread_evenly():
     spec = dataclasses.replace(SPEC, population=20_000)
     one = jax.tree.map(lambda leaf: leaf[0], hyper_of(1))
-    draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(4), one)
+    draws = draw(spec, (INPUTS, OUTPUTS), jnp.int32(4), one)
     genes = count_genes(spec, INPUTS, OUTPUTS)
     used = int(one.mutations)
     assert (draws.indices[used:] == genes).all()
@@ -305,7 +310,7 @@ def test_draws_are_spread_evenly():
 def test_a_gene_that_is_drawn_twice_gets_one_value():
     spec = dataclasses.replace(SPEC, population=500, mutations=60)
     one = jax.tree.map(lambda leaf: leaf[0], hyper_of(0, spec=spec, mutation_rate=1.0))
-    draws = draw_breeding(spec, (INPUTS, OUTPUTS), jnp.int32(0), one)
+    draws = draw(spec, (INPUTS, OUTPUTS), jnp.int32(0), one)
     places, values = np.asarray(draws.indices), np.asarray(draws.values)
     twice = 0
     for child in range(spec.population):
@@ -318,10 +323,10 @@ def test_a_gene_that_is_drawn_twice_gets_one_value():
 def test_at_min_one_gene_mutates():
     assert count_mutations(1e-9, 1680) == 1
     assert count_mutations(0.006, 1680) == 10
-    hyper = hyper_of(0, mutation_rate=1e-9)
+    hyper = hyper_of(0, 1, 2, mutation_rate=1e-9)
     one = jax.tree.map(lambda leaf: leaf[0], hyper)
     children = evolve(hyper, 1).children[0]
-    places = draw_breeding(SPEC, (INPUTS, OUTPUTS), jnp.int32(0), one).indices
+    places = draw(SPEC, (INPUTS, OUTPUTS), jnp.int32(0), one).indices
     genes = count_genes(SPEC, INPUTS, OUTPUTS)
     assert ((places < genes).sum(axis=0) == 1).all()
     assert ((np.asarray(children) != 0).sum(axis=1) <= 1).all()
@@ -333,7 +338,7 @@ def test_at_least_two_individuals_mate():
 
 
 def test_a_huge_price_leaves_no_weight():
-    hyper = hyper_of(0, 1, l1=1e6)
+    hyper = hyper_of(0, 1, 2, l1=1e6)
     populations = evolve(hyper, 60)
     weights, fitness = best_weights(SPEC, populations, hyper, INPUTS, OUTPUTS)
     for net in weights:
@@ -359,11 +364,11 @@ def test_a_small_problem_is_solved(loss):
 
 
 def test_the_best_individual_is_the_first_elite():
-    hyper = hyper_of(0, 1)
+    hyper = hyper_of(0, 1, 2)
     populations = evolve(hyper, 20)
     weights, fitness = best_weights(SPEC, populations, hyper, INPUTS, OUTPUTS)
     x, y = draw_data()
-    for s in range(2):
+    for s in range(3):
         step = STEPS[SETTINGS["legal"][s]]
         row = np.asarray(populations.elites)[s, 0]
         literal = literal_fitness(SPEC, row, step, SETTINGS["l1"][s], x, y)
