@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rinn.strategies.dnn
 from networks import mixed_data, small_data
 from rinn import DNN, RINN
 from rinn.cli import run as run_words
@@ -77,8 +78,9 @@ def test_more_networks_than_the_budget_has_are_refused_all_the_same():
         plan(small_data(), budget="paper", trials=5000)
 
 
-def test_the_graph_is_the_one_that_networks_in_vain_would_give():
+def test_the_graph_is_the_one_that_networks_in_vain_would_give(monkeypatch):
     """With `dnn` networks are trained, and effects are a regression's as well."""
+    monkeypatch.setattr(rinn.strategies.dnn, "DEPTHS", (1,))
     data = small_data()
     none = fit_data(data, RunSettings(bootstraps=5), CPU)
     some = fit_data(data, RunSettings(strategy="dnn", trials=8, epochs=2, bootstraps=5), CPU)

@@ -676,7 +676,8 @@ def test_tables_are_not_changed(data, tmp_path):
 
 def test_a_null_gives_edges_their_q(tmp_path):
     """The sentence is in the manifest, the rounds in a file, and a q on every drawn edge."""
-    assert call("simulate", "matrix", "--samples", 300, "--out", tmp_path / "data") == 0
+    small = "--inputs 6 --outputs 9 --latents 3 --levels 2 --samples 300 --mechanism gaussian"
+    assert call("simulate", "random", *small.split(), "--out", tmp_path / "data") == 0
     x, y = tmp_path / "data" / "x.csv", tmp_path / "data" / "y.csv"
     out = tmp_path / "run"
     words = ("--null", 1, "--bootstraps", 5, "--device", "cpu", "--quiet")

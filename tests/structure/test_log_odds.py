@@ -115,7 +115,7 @@ def test_edges_that_must_not_be_are_taken_out():
     assert prior.count_log_odds(found) == 0
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(st.integers(0, 300))
 def test_what_must_not_be_is_never_there(seed):
     _, moments, inputs, outputs = simulate(FORK, seed=seed, extra_inputs=1)
