@@ -181,6 +181,9 @@ class NetworkEstimator(GraphEstimator):
     """An estimator whose strategy trains networks."""
 
     def _keep(self, fit: Fit) -> None:
+        # Columns that a screening left out are not used, as those that do not vary.
+        self._x_varies[self._x_varies] = np.isin(self.inputs_, fit.data.inputs)
+        self._y_varies[self._y_varies] = np.isin(self.outputs_, fit.data.outputs)
         self.networks_ = fit.kept
         self.test_scores_ = fit.test
         self._likelihood = fit.problem.likelihood

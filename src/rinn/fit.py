@@ -15,6 +15,8 @@ from rich.console import Console
 
 from rinn.config import RunSettings
 from rinn.data.align import load_data
+from rinn.data.records import Data
+from rinn.data.stages import stage
 from rinn.errors import InputError
 from rinn.graphs.files import load_graph, write_graph
 from rinn.nets.devices import find_devices
@@ -28,6 +30,7 @@ from rinn.runs.progress import TrainingProgress
 from rinn.runs.read import NULL, RunContents, load_run, read_rounds
 from rinn.runs.score import check_truth, score_run
 from rinn.runs.sentences import summarise_null
+from rinn.runs.stages import show_stages
 from rinn.runs.terminal import Terminal
 from rinn.runs.write import describe_run, write_fit
 from rinn.structure.null import NETWORKS, fit_null
@@ -50,6 +53,7 @@ def fit_run(
     prior: PriorKnowledge | None = None,
     console: Console | None = None,
     quiet: bool = False,
+    profile: bool = False,
     command: Sequence[str] | None = None,
 ) -> RunContents:
     """Learn a latent graph from two files and write everything into a run folder.
@@ -69,6 +73,7 @@ def fit_run(
         prior: what is known of the inputs and outputs; another makes another run.
         console: where progress is shown.
         quiet: show nothing.
+        profile: print how many seconds and how much memory each stage takes.
         command: the command line that makes this run again, for the manifest.
 
     Returns:
@@ -79,54 +84,63 @@ def fit_run(
         KeyboardInterrupt: after what was trained is saved.
     """
     console = console or Terminal(stderr=True)
-    data = load_data(x_path, y_path, covariates_path, kinds_path)
-    truth = None if truth_path is None else load_graph(truth_path)
-    if truth is not None:
-        check_truth(truth, data.inputs, data.outputs)
-    plan = plan_run(data, settings, prior)
-    devices = find_devices(device)
-    tables = {"x": x_path, "y": y_path}
-    if covariates_path is not None:
-        tables["covariates"] = covariates_path
-    manifest = describe_run(plan, tables, devices, prior, command or ())
-    with open_output(out, manifest.to_json(), RUN) as folder:
-        if not folder.is_complete:
-            stored = load_manifest(out)
-            clock = _Clock(folder, stored)
-            if not (plan.trials or quiet):
-                message = "No network is needed; the graph is learnt from the tables alone ..."
-                console.print(message, highlight=False)
-            try:
-                silent = quiet or not plan.trials
-                with TrainingProgress(len(plan.trials), console, silent) as progress:
-                    report = _Follower(folder, progress, clock)
-                    saver = Checkpoints(out, plan.trials)
-                    fit = run_plan(plan, devices, saver=saver, report=report)
-                if settings.null:
-                    search = functools.partial(fit_data, refit=False, prior=prior)
-                    null = _fit_null(folder, fit, settings, devices, console, quiet, search)
-                    q = assign_q(fit.latent.graph, null)
-                    fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
-                    sentence = summarise_null(null, fit.latent.graph)
-                    if data.covariates:
-                        sentence = f"{sentence} {data.covariates.permutation}"
-                    summary = NullSummary(sentence, settings.null, null.reported)
-                    manifest = replace(manifest, null=summary)
-            finally:
-                clock.write()
-            manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
-            write_fit(folder, fit, manifest)
-        run = load_run(out)
-        if truth is not None:
-            run = _write_scores(folder, run, truth)
-        write_report(out, run)
-        folder.discard_work()
+    with show_stages(console, quiet=quiet, profile=profile):
+        with stage("reading"):
+            data = load_data(x_path, y_path, covariates_path, kinds_path)
+            truth = None if truth_path is None else load_graph(truth_path)
+            if truth is not None:
+                check_truth(truth, data.inputs, data.outputs)
+        with stage("planning"):
+            plan = plan_run(data, settings, prior)
+            devices = find_devices(device)
+            tables = {"x": x_path, "y": y_path}
+            if covariates_path is not None:
+                tables["covariates"] = covariates_path
+            manifest = describe_run(plan, data, tables, devices, prior, command or ())
+        with open_output(out, manifest.to_json(), RUN) as folder:
+            if not folder.is_complete:
+                stored = load_manifest(out)
+                clock = _Clock(folder, stored)
+                if not (plan.trials or quiet):
+                    message = "No network is needed; the graph is learnt from the tables alone ..."
+                    console.print(message, highlight=False)
+                try:
+                    silent = quiet or not plan.trials
+                    with TrainingProgress(len(plan.trials), console, silent) as progress:
+                        report = _Follower(folder, progress, clock)
+                        saver = Checkpoints(out, plan.trials)
+                        fit = run_plan(plan, devices, saver=saver, report=report)
+                    if settings.null:
+                        search = functools.partial(fit_data, refit=False, prior=prior)
+                        with stage("null"):
+                            null = _fit_null(
+                                folder, fit, data, settings, devices, console, quiet, search
+                            )
+                        q = assign_q(fit.latent.graph, null)
+                        fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
+                        sentence = summarise_null(null, fit.latent.graph)
+                        if data.covariates:
+                            sentence = f"{sentence} {data.covariates.permutation}"
+                        summary = NullSummary(sentence, settings.null, null.reported)
+                        manifest = replace(manifest, null=summary)
+                finally:
+                    clock.write()
+                manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
+                with stage("writing"):
+                    write_fit(folder, fit, manifest)
+            with stage("report"):
+                run = load_run(out)
+                if truth is not None:
+                    run = _write_scores(folder, run, truth)
+                write_report(out, run)
+            folder.discard_work()
     return run
 
 
 def _fit_null(
     folder: OutputFolder,
     fit: Fit,
+    data: Data,
     settings: RunSettings,
     devices: Sequence[jax.Device],
     console: Console,
@@ -151,7 +165,7 @@ def _fit_null(
     total = (settings.null + 1) * min(NETWORKS, len(fit.nets))
     with TrainingProgress(total, console, quiet or not total) as progress:
         return fit_null(
-            fit.data,
+            data,
             settings,
             devices,
             settings.null,

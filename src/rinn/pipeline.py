@@ -13,8 +13,9 @@ import pandas as pd
 
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
-from rinn.data.problem import Problem, make_problem
-from rinn.data.records import Data
+from rinn.data.problem import Problem, is_large, make_problem
+from rinn.data.records import Data, Screening
+from rinn.data.stages import stage
 from rinn.errors import InputError, TrainingError
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import (
@@ -32,6 +33,7 @@ from rinn.refit.refit import Refit, predict_test, refit_graph
 from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
 from rinn.structure.consensus import learn_graph
+from rinn.structure.constants import MANY_OUTPUTS
 from rinn.structure.effects import REGRESSION, Effects, estimate_effects, find_skip_reason
 from rinn.structure.output_causes import find_output_causes
 from rinn.structure.output_edges import add_output_edges
@@ -39,6 +41,7 @@ from rinn.structure.prior.influence import Influence, learn_with_prior
 from rinn.structure.prior.resolve import Resolved, resolve
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.records import GraphSettings, LatentGraph
+from rinn.structure.screen import screen
 from rinn.structure.support import make_support_test
 from rinn.structure.vote import vote_graph
 
@@ -150,13 +153,37 @@ def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = N
         )
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     _check_outputs(problem, strategy, settings)
+    skip_reason = find_skip_reason(problem, settings) if is_large(problem) else None
+    if _is_screened(problem, strategy, skip_reason):
+        with stage("screening"):
+            data = _screen(data, problem, prior)
+        problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     trials = plan_trials(settings, problem)
     resolved = resolve(prior, data) if prior else None
     if not isinstance(strategy, Networks):
         return Plan(data, settings, problem, tuple(trials), resolved)
-    skip_reason = find_skip_reason(problem, settings)
+    skip_reason = skip_reason or find_skip_reason(problem, settings)
     planned = () if skip_reason else tuple(trials)
     return Plan(data, settings, strategy.select_inputs(problem), planned, resolved, skip_reason)
+
+
+def _is_screened(problem: Problem, strategy: Strategy, skip_reason: str | None) -> bool:
+    """Whether there are many inputs, which no network is to read, or many outputs."""
+    if not isinstance(strategy, Networks) or not strategy.is_optional:
+        return False
+    return skip_reason is not None if is_large(problem) else len(problem.y) > MANY_OUTPUTS
+
+
+def _screen(data: Data, problem: Problem, prior: PriorKnowledge | None) -> Data:
+    """The data of the columns that could matter, and of those that statements name."""
+    named = {name for one in prior.statements for name in (one.first, one.second)} if prior else ()
+    inputs, outputs = (
+        [i for i, name in enumerate(names) if name in named or name.removesuffix(end) in named]
+        for names, end in ((data.inputs, "_x"), (data.outputs, "_y"))
+    )
+    found = screen(problem, inputs, outputs)
+    screening = Screening(data.inputs, data.outputs, found.input_z, found.output_z)
+    return data.take(found.inputs, found.outputs, screening)
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
@@ -192,9 +219,10 @@ def run_plan(
     nets: Sequence[TrainedNet] = ()
     if plan.trials:
         engine, trials = strategy.engine, list(plan.trials)
-        nets = run_search(
-            plan.problem, trials, devices, engine=engine, seed=seed, saver=saver, report=report
-        )
+        with stage("training"):
+            nets = run_search(
+                plan.problem, trials, devices, engine=engine, seed=seed, saver=saver, report=report
+            )
     return conclude(plan, nets, refit=refit)
 
 
@@ -209,7 +237,10 @@ def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> F
         views = [view_net(net, problem) for net in fit.kept]
         return replace(fit, latent=vote_graph(views, data.inputs, data.outputs))
     fit = _read_graph(fit, plan)
-    return _compare_graph(fit, plan.settings) if refit else fit
+    if not refit:
+        return fit
+    with stage("refit"):
+        return _compare_graph(fit, plan.settings)
 
 
 def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
@@ -244,9 +275,10 @@ def _read_graph(fit: Fit, plan: Plan) -> Fit:
     usable = sum(bool(np.isfinite(net.validation_loss)) for net in fit.nets)
     # Few networks say nothing that a regression does not: they are read only where asked for.
     is_few = settings.effects == "auto" and usable < MIN_NETWORKS
-    effects = estimate_effects(problem, () if is_few else kept, settings.effects)
-    by_regression = effects.source == REGRESSION
-    test = make_support_test(problem, () if by_regression else kept, effects.sample)
+    with stage("effects"):
+        effects = estimate_effects(problem, () if is_few else kept, settings.effects)
+        by_regression = effects.source == REGRESSION
+        test = make_support_test(problem, () if by_regression else kept, effects.sample)
     effects = replace(effects, test=test)
     names, seed, influence = (data.inputs, data.outputs), settings.seed, None
     how = GraphSettings(

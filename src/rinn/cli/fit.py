@@ -68,6 +68,9 @@ def fit(
             "whose kind cannot be seen from their values; csv or tsv."
         ),
     ] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print seconds and memory of each stage.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn the latent graph between two tables; all results go into a run folder."""
@@ -83,7 +86,12 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
-    more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
+    more = {
+        "covariates_path": covariates,
+        "kinds_path": kinds,
+        "prior": prior,
+        "profile": profile,
+    }
     _fit(x, y, out, settings, device, truth, quiet, context.obj, **more)
 
 

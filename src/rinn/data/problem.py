@@ -43,6 +43,7 @@ class Problem:
     x_scale: Standardizer
     adjustment: Adjustment | None = None
     observed: np.ndarray | None = None  # [output, sample]
+    tested: tuple[int, int] = (0, 0)  # inputs and outputs before screening, where there was one
 
     @property
     def loss(self) -> str:
@@ -123,7 +124,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     observed = None if data.is_complete else ~np.isnan(y)
     y = y if observed is None else np.where(observed, y, np.float32(0))
     splits = _make_splits(seen, round(VALIDATION_FRACTION * len(order)))
-    adjustment = None
+    adjustment, wide = None, data.screening
     if data.covariates is not None:
         trains = [split.train for split in splits]
         adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, observed)
@@ -136,6 +137,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         x_scale=x_scale,
         adjustment=adjustment,
         observed=observed,
+        tested=(len(wide.inputs), len(wide.outputs)) if wide else (0, 0),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,16 @@ class Dropped:
 
 
 @dataclass(frozen=True)
+class Screening:
+    """All columns of wide tables, of which some were kept, and the largest |z| of each."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_z: np.ndarray
+    output_z: np.ndarray
+
+
+@dataclass(frozen=True)
 class Data:
     """X and Y for the same samples, ready to learn from.
 
@@ -35,6 +45,7 @@ class Data:
         kinds: outputs whose kind the user gave (number, binary or count), with the kind.
         notes: how the tables were read, where that needs a note.
         coding: the two values of outputs that are read as 0 and 1.
+        screening: the tables that these columns were chosen from, where they were wide.
     """
 
     x: np.ndarray
@@ -47,8 +58,22 @@ class Data:
     kinds: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     coding: tuple[float, float] = (0.0, 1.0)
+    screening: Screening | None = None
 
     @property
     def is_complete(self) -> bool:
         """Whether every output was measured in every sample."""
         return not np.isnan(self.y).any()
+
+    def take(self, inputs: np.ndarray, outputs: np.ndarray, screening: Screening) -> Data:
+        """The data of some columns."""
+        names = tuple(self.outputs[o] for o in outputs)
+        return replace(
+            self,
+            x=self.x[:, inputs].astype(np.float64),
+            y=self.y[:, outputs],
+            inputs=tuple(self.inputs[i] for i in inputs),
+            outputs=names,
+            kinds=tuple((name, kind) for name, kind in self.kinds if name in names),
+            screening=screening,
+        )

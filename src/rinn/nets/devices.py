@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import platform
 from pathlib import Path
 
 import jax
@@ -22,13 +24,13 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
     with contextlib.suppress(RuntimeError):  # JAX is already in use
         if getattr(jax.config, "jax_num_cpu_devices", -1) < 0:
             jax.config.update("jax_num_cpu_devices", count_cores())
+    _keep_programs()
     if word == "cpu":
         return jax.devices("cpu")
     result: list[jax.Device] = []
     with contextlib.suppress(RuntimeError):
         result = jax.devices("gpu")
     if result:
-        _keep_programs()
         return result
     if word == "gpu":
         raise InputError(
@@ -39,7 +41,20 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
 
 
 def _keep_programs() -> None:
-    """Keep what was compiled for a GPU between runs: half a minute of a search otherwise."""
+    """Keep compiled programs between runs: on a GPU half a minute of a search otherwise.
+
+    Programs for a CPU run on CPUs with the same instructions only, and home folders are shared.
+    """
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-        jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs")))
+        kind = hashlib.sha256(_describe_cpu().encode()).hexdigest()[:16]
+        jax.config.update("jax_compilation_cache_dir", str(Path(base, "rinn", "programs", kind)))
+
+
+def _describe_cpu() -> str:
+    """The model of the CPU, and on Linux its instructions."""
+    text = f"{platform.machine()} {platform.processor()}"
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        text += next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return text

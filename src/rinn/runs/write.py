@@ -20,7 +20,7 @@ from rinn.data.align import fingerprint
 from rinn.data.kinds import describe_outputs
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import MANY_INPUTS, SAMPLES_PER_INPUT
-from rinn.data.records import Data
+from rinn.data.records import Data, Screening
 from rinn.data.warnings import find_warnings
 from rinn.graphs.basics import collapse
 from rinn.graphs.files import write_graph
@@ -44,12 +44,14 @@ from rinn.runs.manifest import (
     Tables,
     read_record,
 )
+from rinn.structure.constants import SCREEN_FDR
 from rinn.structure.effects import CORRECTED, NETWORK, Effects
 from rinn.structure.prior.influence import MAX_LISTED
 from rinn.structure.prior.resolve import Resolved
 from rinn.structure.prior.sources import PriorKnowledge
 
 PRIOR = "prior.json"
+SCREENING = "screening.csv"
 FIT_LEVEL = 0.05  # of the test of fit: below, the graph leaves effects unexplained
 MIN_P = 1e-4  # smaller p-values are not spelled out
 MAX_SHOWN = 20  # contradictions that the manifest and the report list
@@ -58,14 +60,15 @@ PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn
 
 def describe_run(
     plan: Plan,
+    data: Data,
     tables: Mapping[str, Path],
     devices: Sequence[jax.Device],
     prior: PriorKnowledge | None = None,
     command: Sequence[str] = (),
 ) -> Manifest:
-    """The manifest of a run that begins; `tables` are the paths of x, y and covariates."""
-    data, summary = plan.data, None
-    identity = fingerprint(data)
+    """The manifest of a run that begins; `tables` are the paths of x, y and covariates of data."""
+    identity, summary = fingerprint(data), None
+    data = plan.data
     if prior and plan.prior:
         identity |= {"prior": plan.prior.prior.fingerprint()}
         summary = _describe_prior(prior, plan.prior)
@@ -99,6 +102,7 @@ def describe_effects(
     samples: int,
     inputs: int,
     skip_reason: str | None = None,
+    which_inputs: str = "all",
 ) -> str:
     """Say what the graph was read from, and why."""
     which = "kept network" if kept == 1 else f"{kept} kept networks"
@@ -112,7 +116,7 @@ def describe_effects(
         )
     is_joint = samples >= SAMPLES_PER_INPUT * inputs
     if skip_reason:
-        how = "a linear regression of the outputs on all inputs"
+        how = f"a linear regression of the outputs on {which_inputs} inputs"
         how = how if is_joint else "regressions on each input by itself"
         return (
             f"The graph is read from {how}. No network was trained, {skip_reason}; 'rinn fit "
@@ -130,6 +134,25 @@ def describe_effects(
         f"The graph is read from a linear regression of the outputs on all inputs, "
         f"{why if asked == 'auto' else 'as asked for'}; the networks only predict."
     )
+
+
+def describe_screening(data: Data, samples: int) -> list[str]:
+    """Say which columns a screening kept, and what follows from it; nothing without one."""
+    screening = data.screening
+    if screening is None:
+        return []
+    inputs, outputs = len(screening.inputs), len(screening.outputs)
+    result = [
+        f"A screening for effects kept {len(data.inputs):,} of {inputs:,} inputs and "
+        f"{len(data.outputs):,} of {outputs:,} outputs (false-discovery rate {SCREEN_FDR:g}; "
+        f"{SCREENING} lists all); the others count as having no effect."
+    ]
+    if samples < SAMPLES_PER_INPUT * inputs:
+        result.append(
+            "There are too few samples for a regression on all inputs, so that an edge of an input "
+            "may be that of a correlated one which was left out."
+        )
+    return result
 
 
 def describe_fit(fit: dict[str, float], edges: int) -> str:
@@ -245,6 +268,8 @@ def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
         table = tabulate_covariates(fit.problem, fit.data.covariates, fit.data.outputs)
         run.write_table(COVARIATES, table)
         changes["covariates"] = summarise_covariates(fit.problem, fit.data.covariates)
+    if fit.data.screening:
+        run.write_table(SCREENING, tabulate_screening(fit.data, fit.data.screening))
     if fit.effects:
         run.write_table("effects.csv", tabulate_effects(fit.data, fit.effects))
         sentence = describe_effects(
@@ -254,7 +279,9 @@ def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
             samples=len(fit.problem.seen),
             inputs=len(fit.data.inputs),
             skip_reason=fit.skip_reason,
+            which_inputs="these" if fit.data.screening else "all",
         )
+        sentence = " ".join([*describe_screening(fit.data, len(fit.problem.seen)), sentence])
         changes["effects"] = EffectsSummary(fit.effects.source, sentence)
     if fit.latent.fit:
         sentence = describe_fit(fit.latent.fit, fit.latent.graph.number_of_edges())
@@ -280,6 +307,23 @@ def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
     values = pd.DataFrame(effects.z.round(4) + 0.0, columns=list(data.outputs))  # no -0.0
     values.insert(0, "", list(data.inputs))
     return values
+
+
+def tabulate_screening(data: Data, screening: Screening) -> pd.DataFrame:
+    """One row for each column of both tables: its largest |z| with a column of the other table."""
+    parts = []
+    for table, names, z, kept in (
+        ("X", screening.inputs, screening.input_z, data.inputs),
+        ("Y", screening.outputs, screening.output_z, data.outputs),
+    ):
+        values = {
+            "table": table,
+            "name": names,
+            "max_abs_z": z.round(2),
+            "kept": pd.Index(names).isin(kept),
+        }
+        parts.append(pd.DataFrame(values))
+    return pd.concat(parts, ignore_index=True)
 
 
 def tabulate_activity(data: Data, refit: Refit) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from rinn.config import Stream
+from rinn.data.stages import count_parts, stage
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
 from rinn.structure.local_search import LocalSearch
@@ -71,32 +72,35 @@ def learn_graph(
         ([('L1', 'u'), ('L1', 'v'), ('L1', 'w'), ('a', 'L1'), ('b', 'L1')], 1.0)
     """
     settings = settings or GraphSettings()
-    best = find_structure(effects.moments, settings, prior, starts=c.STARTS)
+    with stage("search"):
+        best = find_structure(effects.moments, settings, prior, starts=c.STARTS)
     owners = effects.sample.owners
-    others = [
-        _resolve_products(
-            find_structure(moments, settings, prior, start=best, sweeps=0),
-            owners,
-            len(inputs),
-            prior,
-        )
-        for moments in _resample(effects, settings.bootstraps, seed)
-    ]
-    graph = _resolve_products(best, owners, len(inputs), prior)
-    graph = _drop_unsupported(graph, effects, prior)
-    resamples = _match_resamples(graph, others)
-    rare = [node for node, often in resamples.frequency.items() if often < c.MIN_FREQUENCY]
-    if rare:
-        graph = _drop_latents(graph, rare, effects, settings, prior)
+    with stage("bootstrap"):
+        others = [
+            _resolve_products(
+                find_structure(moments, settings, prior, start=best, sweeps=0),
+                owners,
+                len(inputs),
+                prior,
+            )
+            for moments in _resample(effects, settings.bootstraps, seed)
+        ]
+    with stage("tests"):
+        graph = _resolve_products(best, owners, len(inputs), prior)
         graph = _drop_unsupported(graph, effects, prior)
         resamples = _match_resamples(graph, others)
-    return report_graph(graph, resamples, effects, inputs, outputs, settings)
+        rare = [node for node, often in resamples.frequency.items() if often < c.MIN_FREQUENCY]
+        if rare:
+            graph = _drop_latents(graph, rare, effects, settings, prior)
+            graph = _drop_unsupported(graph, effects, prior)
+            resamples = _match_resamples(graph, others)
+        return report_graph(graph, resamples, effects, inputs, outputs, settings)
 
 
 def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
     rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, 1])
     samples = len(effects.sample.x)
-    for _ in range(count):
+    for _ in count_parts(range(count), count):
         weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
         yield estimate_moments(effects.sample, weights)
 
@@ -169,7 +173,8 @@ def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -
     """The graph without inputs whose effects may be chance; levels as in `learn_graph`."""
     if effects.test is None:
         return graph
-    level, reach = c.LEVEL / max(graph.inputs, 1), graph.reach
+    tested = effects.sample.tested[0] or graph.inputs
+    level, reach = c.LEVEL / max(tested, 1), graph.reach
     edges, is_clear = graph.edges.copy(), False
     for i, v in zip(*np.nonzero(graph.edges[: graph.inputs]), strict=True):
         below = np.flatnonzero(reach[v, graph.first_output :]).tolist()

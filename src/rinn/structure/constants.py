@@ -84,6 +84,17 @@ EQUIVALENT = 2.0  # standard errors of the likelihood ratio of graphs that are n
 LEVEL = 0.01  # of the test that some effect is more than chance, for all inputs together
 INPUT_LEVEL = 0.05  # of the same test for each input of a latent, once one passes that
 
+# Screening of wide tables (screen.py): more than MANY_INPUTS or MANY_OUTPUTS. Not tuned.
+MANY_OUTPUTS = 200
+SCREEN_FDR = 0.05  # of the columns that pass; the search decides what becomes an edge
+SCREENS = 3  # passes over all inputs
+MAX_POOL = 5000  # inputs that are compared with each other at a time
+MAX_SCREENED = 2000  # inputs that are kept, and at most one for SAMPLES_PER_INPUT samples
+MAX_OUTPUTS = 1000  # that are kept
+MIN_SCREENED = 10  # inputs, and outputs, that are kept even if none passes
+MIN_ALONE = 0.05  # of an input's variance: less that others do not explain says nothing
+MAX_NEAR = 0.3  # correlation of inputs that are selected together
+
 # Effects (effects.py, regression.py).
 MIN_FREE = 10  # samples beyond the regressors: with fewer an output is left out; not tuned
 # Ratio of robust to usual standard errors: few carriers make it look smaller than it is. Not tuned.

@@ -111,10 +111,10 @@ def estimate_effects(
 def explain_regression(problem: Problem) -> str | None:
     """Say why the effects of a regression are enough; this needs no trained network."""
     rows = np.sort(problem.seen)
-    if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):
-        return f"there are fewer than {c.SAMPLES_PER_INPUT} samples for each input"
     if is_large(problem):
         return f"there are more than {MANY_INPUTS} inputs"
+    if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):
+        return f"there are fewer than {c.SAMPLES_PER_INPUT} samples for each input"
     size = np.abs(estimate_moments(_take_sample(problem, rows)).z)
     clear = size[size > c.CLEAR_EFFECT]
     strength = float(np.median(clear)) if len(clear) else 0.0
@@ -145,7 +145,8 @@ def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
     if problem.adjustment is not None:
         covariates = find_basis(problem.adjustment.design[:, rows]).shape[1]
         y = _centre(_regress_out(problem, rows, y), observed)
-    return Sample(x, y, observed, covariates, tuple((i,) for i in range(x.shape[1])))
+    owners = tuple((i,) for i in range(x.shape[1]))
+    return Sample(x, y, observed, covariates, owners, problem.tested)
 
 
 def _regress_out(problem: Problem, rows: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
@@ -32,6 +32,7 @@ class Moments:
     inputs: Float[np.ndarray, "input input"]  # covariance of the inputs
     effects: Float[np.ndarray, "input output"]  # the other inputs held fixed
     residual: Float[np.ndarray, "output output"]  # covariance of the outputs given the inputs
+    tested: int = 0  # effects that were tested where the columns were screened
 
     @cached_property
     def precision(self) -> Float[np.ndarray, "output output"]:
@@ -57,7 +58,7 @@ class Moments:
     def take(self, inputs: int) -> Moments:
         """The moments of the first inputs, without products."""
         covariance = self.inputs[:inputs, :inputs]
-        return Moments(self.samples, covariance, self.effects[:inputs], self.residual)
+        return replace(self, inputs=covariance, effects=self.effects[:inputs])
 
 
 @dataclass(frozen=True)

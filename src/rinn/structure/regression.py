@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -29,6 +30,7 @@ class Sample:
     observed: Bool[np.ndarray, "sample output"] | None
     covariates: int  # how many columns were regressed out of both before
     owners: tuple[tuple[int, ...], ...]  # the inputs that each column of x is made of
+    tested: tuple[int, int] = (0, 0)  # inputs and outputs before screening, where there was one
 
 
 def estimate_moments(
@@ -62,7 +64,7 @@ def estimate_moments(
     if sample.observed is not None:
         residual_covariance = _make_positive(residual_covariance)
     return _standardise(
-        Moments(samples, covariance, slopes, residual_covariance),
+        Moments(samples, covariance, slopes, residual_covariance, prod(sample.tested)),
         (y**2 * weight[:, None]).sum(axis=0) / count,
         np.sqrt(count / samples),
         _find_error_ratio(projection, residual, weight, leverage),
@@ -165,7 +167,8 @@ def _standardise(
     residual = residual + c.MIN_RESIDUAL * np.eye(outputs)
     inputs = moments.inputs / np.outer(sx, sx) if joint else np.eye(len(sx))
     inputs[np.diag_indices(len(sx))] = 1.0
-    return Moments(moments.samples, inputs, np.where(moving, effects, 0.0), residual)
+    effects = np.where(moving, effects, 0.0)
+    return replace(moments, inputs=inputs, effects=effects, residual=residual)
 
 
 def count_inputs(sample: Sample) -> int:

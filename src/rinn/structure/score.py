@@ -47,7 +47,8 @@ TOLERANCE = 0.05  # of the misfit: a step that gains less is the last
 
 def find_penalty(moments: Moments) -> float:
     """The penalty of an edge: log(samples) + log(inputs x outputs)."""
-    return float(np.log(max(moments.samples, 8)) + np.log(max(moments.effects.size, 8)))
+    tested = moments.tested or moments.effects.size
+    return float(np.log(max(moments.samples, 8)) + np.log(max(tested, 8)))
 
 
 class Misfit:

@@ -1,0 +1,79 @@
+"""The stages of a run: whoever follows one is told where it is, and what each stage took."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Follower(Protocol):
+    """Is told what a run does."""
+
+    def begin(self, name: str) -> None:
+        """A stage begins."""
+
+    def advance(self, done: int, total: int) -> None:
+        """So many parts of the stage are done."""
+
+    def end(self, name: str, seconds: float) -> None:
+        """A stage ends; the seconds of stages within it are not counted."""
+
+
+@dataclass
+class _Open:
+    """The stages that are under way, and the seconds of those within each."""
+
+    follower: Follower
+    inner: list[float] = field(default_factory=list)
+
+
+_OPEN: ContextVar[_Open | None] = ContextVar("stages", default=None)
+
+
+@contextlib.contextmanager
+def follow(follower: Follower) -> Iterator[None]:
+    """Tell a follower of every stage within the context."""
+    token = _OPEN.set(_Open(follower))
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+
+
+@contextlib.contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Mark a stage.
+
+    Example:
+        >>> with stage("search"):
+        ...     pass
+    """
+    now = _OPEN.get()
+    if now is None:
+        yield
+        return
+    now.follower.begin(name)
+    now.inner.append(0.0)
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds = time.perf_counter() - started
+        now.follower.end(name, seconds - now.inner.pop())
+        if now.inner:
+            now.inner[-1] += seconds
+
+
+def count_parts(parts: Iterable[T], total: int) -> Iterator[T]:
+    """Pass the parts of a stage on, and tell how many are done."""
+    now = _OPEN.get()
+    for done, part in enumerate(parts):
+        if now is not None:
+            now.follower.advance(done, total)
+        yield part
