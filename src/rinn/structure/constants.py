@@ -91,7 +91,7 @@ SCREENS = 3  # passes over all inputs
 MAX_POOL = 5000  # inputs that are compared with each other at a time
 MAX_SCREENED = 2000  # inputs that are kept, and at most one for SAMPLES_PER_INPUT samples
 MAX_OUTPUTS = 1000  # that are kept
-MIN_SCREENED = 10  # inputs, and outputs, that are kept even if none passes
+MIN_SCREENED = 3  # inputs, and outputs, that are kept where none passes
 MIN_ALONE = 0.05  # of an input's variance: less that others do not explain says nothing
 MAX_NEAR = 0.3  # correlation of inputs that are selected together
 

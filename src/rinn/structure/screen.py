@@ -90,9 +90,9 @@ def screen(
             break
         kept = np.union1d(kept, pool[new])
         wanted.update(_find_similar(x.take(kept), y, np.array(sorted(wanted), int)))
-    if len(kept) < c.MIN_SCREENED:
-        kept = np.union1d(kept, np.argsort(-input_z, kind="stable")[: c.MIN_SCREENED])
-    if len(wanted) < c.MIN_SCREENED:
+    if not len(kept):
+        kept = np.sort(np.argsort(-input_z, kind="stable")[: c.MIN_SCREENED])
+    if not wanted:
         wanted.update(np.argsort(-outcome_z, kind="stable")[: c.MIN_SCREENED].tolist())
     strongest = sorted(wanted, key=lambda o: (o not in outputs, -outcome_z[o], o))
     chosen = np.array(sorted(strongest[: c.MAX_OUTPUTS]), int)

@@ -1,0 +1,120 @@
+"""Screening of wide tables: what acts is kept, what does not is left out, on linked inputs too."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rinn.config import RunSettings
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.pipeline import fit_data, plan_run
+from rinn.structure.prior.sources import PriorKnowledge
+from rinn.structure.prior.statements import Statement
+from rinn.structure.screen import find_passing, screen
+
+SETTINGS = RunSettings(bootstraps=0)
+
+
+def make_wide(samples=600, inputs=400, outputs=250, latents=3, seed=0):
+    """Inputs 4k to 4k + 3 act on latent k, and it on outputs 5k to 5k + 4."""
+    rng = np.random.default_rng(seed)
+    x = (rng.random((samples, inputs)) < 0.3).astype(float)
+    y = rng.normal(size=(samples, outputs))
+    for k in range(latents):
+        y[:, 5 * k : 5 * k + 5] += x[:, 4 * k : 4 * k + 4].sum(axis=1, keepdims=True)
+    names = (
+        tuple(f"{letter}{i}" for i in range(n)) for letter, n in (("x", inputs), ("y", outputs))
+    )
+    return Data(x, y, *names)
+
+
+def permute(data):
+    return replace(data, y=np.random.default_rng(1).permutation(data.y))
+
+
+def test_columns_that_act_are_kept_and_few_others():
+    found = screen(make_problem(make_wide()))
+    assert set(range(12)) <= set(found.inputs) and len(found.inputs) < 18
+    assert set(range(15)) <= set(found.outputs) and len(found.outputs) < 20
+
+
+def test_the_graph_of_a_wide_table_has_the_kept_columns_and_the_true_edges():
+    data = make_wide()
+    fit = fit_data(data, SETTINGS, (), refit=False)
+    graph = fit.latent.graph
+    latents = [name for name, role in graph.nodes(data="role") if role == "latent"]
+    edges = {
+        (frozenset(graph.predecessors(name)), frozenset(graph.successors(name))) for name in latents
+    }
+    assert edges == {
+        (
+            frozenset(f"x{i}" for i in range(4 * k, 4 * k + 4)),
+            frozenset(f"y{o}" for o in range(5 * k, 5 * k + 5)),
+        )
+        for k in range(3)
+    }
+    assert fit.data.screening.inputs == data.inputs and len(fit.data.inputs) < 18
+    assert fit.effects.z.shape == (len(fit.data.inputs), len(fit.data.outputs))
+
+
+@pytest.mark.parametrize("samples", [200, 600])
+def test_noise_gives_no_edge(samples):
+    fit = fit_data(permute(make_wide(samples)), SETTINGS, (), refit=False)
+    assert fit.latent.graph.number_of_edges() == 0
+
+
+def test_of_linked_inputs_one_is_kept():
+    rng = np.random.default_rng(2)
+    x = np.empty((800, 300))
+    x[:, 0] = rng.random(800) < 0.5
+    for i in range(1, 300):
+        x[:, i] = np.where(rng.random(800) < 0.02, 1 - x[:, i - 1], x[:, i - 1])
+    y = rng.normal(size=(800, 10))
+    y[:, :5] += 2 * x[:, [50]]
+    names = (tuple(f"{letter}{i}" for i in range(n)) for letter, n in (("x", 300), ("y", 10)))
+    found = screen(make_problem(Data(x, y, *names)))
+    z = found.input_z
+    assert (z > 10).sum() > 20  # many neighbours are associated
+    strongest = [i for i in found.inputs if z[i] > 10]
+    assert len(strongest) <= 3 and any(abs(i - 50) <= 1 for i in strongest)
+
+
+def test_many_outputs_are_screened_and_few_inputs_all_kept():
+    data = make_wide(inputs=20)
+    plan = plan_run(data, SETTINGS)
+    assert plan.data.inputs == data.inputs
+    assert set(data.outputs[:15]) <= set(plan.data.outputs) and len(plan.data.outputs) < 25
+
+
+def test_few_columns_are_not_screened():
+    data = make_wide(inputs=100, outputs=200)
+    plan = plan_run(data, SETTINGS)
+    assert plan.data is data and plan.problem.tested == (0, 0)
+
+
+def test_columns_that_statements_name_are_kept():
+    known = PriorKnowledge(statements=(Statement("must", "x399", "y249"),))
+    plan = plan_run(make_wide(), SETTINGS, known)
+    assert "x399" in plan.data.inputs and "y249" in plan.data.outputs
+
+
+def test_networks_that_are_asked_for_read_all_inputs():
+    data = make_wide(samples=1500)
+    plan = plan_run(data, replace(SETTINGS, effects="corrected", trials=16))
+    assert plan.data is data and plan.trials
+
+
+def test_gaps_and_test_samples_are_not_looked_at():
+    data = make_wide()
+    problem = make_problem(data)
+    hidden = data.y.copy()
+    hidden[problem.test] = 1e3 * data.x[problem.test][:, [50]]  # would look like an effect
+    hidden[problem.seen[:30], 0] = np.nan
+    found = screen(make_problem(replace(data, y=hidden)))
+    assert 50 not in found.inputs and set(range(12)) <= set(found.inputs)
+
+
+def test_an_input_with_many_small_effects_passes():
+    owners, p = np.repeat([3, 7], [50, 1]), np.full(51, 5e-4)
+    assert find_passing(owners, p, 10, 100).tolist() == [3]
