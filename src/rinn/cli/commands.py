@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rinn.cli.fit import demo, fit, list_strategies, reproduce
-from rinn.cli.genomics import list_readers, prepare, tci
+from rinn.cli.fit import demo, fit, reproduce
+from rinn.cli.genomics import prepare, tci
 from rinn.cli.options import with_list
-from rinn.cli.results import check, draw, export, list_figures, list_formats, report, score, view
+from rinn.cli.results import check, draw, export, report, score, view
 from rinn.cli.simulate import simulate
 from rinn.cli.use import activity, name, similar, whatif
 
@@ -23,13 +23,13 @@ app = typer.Typer(
 )
 
 app.command()(simulate)
-app.command(cls=with_list("Formats", list_readers))(prepare)
-app.command(cls=with_list("Strategies", list_strategies))(fit)
+app.command(cls=with_list("Formats", "rinn.genomics.readers", "READERS"))(prepare)
+app.command(cls=with_list("Strategies", "rinn.strategies", "STRATEGIES", "title"))(fit)
 app.command()(score)
 app.command()(check)
-app.command(cls=with_list("Formats", list_formats))(export)
+app.command(cls=with_list("Formats", "rinn.graphs.export", "EXPORTS"))(export)
 app.command()(report)
-app.command(cls=with_list("Figures", list_figures))(draw)
+app.command(cls=with_list("Figures", "rinn.paper.figure", "ALL_FIGURES"))(draw)
 for command in (view, name, activity, whatif, similar, demo, reproduce, tci):
     app.command()(command)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -169,13 +168,6 @@ def reproduce(
     if comparison.failed:
         names = ", ".join(cell.job.name for cell in comparison.failed)
         raise TrainingError(f"training came to nothing in {names}; the same command tries again")
-
-
-def list_strategies() -> Iterable[tuple[str, str]]:
-    """The strategies of `fit`, for its help."""
-    from rinn.strategies import STRATEGIES
-
-    return [(name, strategy.title) for name, strategy in STRATEGIES.items()]
 
 
 def _fit(

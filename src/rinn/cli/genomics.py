@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -82,10 +81,3 @@ def tci(
     if not quiet:
         show_tci(result, Terminal())
         print_line(f"wrote {out}")
-
-
-def list_readers() -> Iterable[tuple[str, str]]:
-    """The formats of tables that `prepare` takes, for its help."""
-    from rinn.genomics.readers import READERS
-
-    return [(name, reader.about) for name, reader in READERS.items() if reader.holds]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -90,12 +91,15 @@ def _make_option(field: Field[Any], kind: Any) -> inspect.Parameter:
     )
 
 
-def with_list(title: str, load: Callable[[], Iterable[tuple[str, str]]]) -> type[TyperCommand]:
-    """A command whose help ends with a list, which is loaded when the help is asked for."""
+def with_list(title: str, module: str, registry: str, about: str = "about") -> type[TyperCommand]:
+    """A command whose help ends with a registry, which is loaded when the help is asked for."""
 
     class Listing(TyperCommand):
         def format_epilog(self, ctx: Any, formatter: Any) -> None:
+            items = getattr(importlib.import_module(module), registry).items()
             with formatter.section(title):
-                formatter.write_dl(list(load()))
+                formatter.write_dl(
+                    [(n, getattr(one, about)) for n, one in items if getattr(one, "holds", True)]
+                )
 
     return Listing

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import webbrowser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -142,20 +142,6 @@ def view(
     finally:
         server.server_close()
         signal.signal(signal.SIGINT, before)
-
-
-def list_formats() -> Iterable[tuple[str, str]]:
-    """The formats of `export`, for its help."""
-    from rinn.graphs.export import EXPORTS
-
-    return [(export.name, export.about) for export in EXPORTS.values()]
-
-
-def list_figures() -> Iterable[tuple[str, str]]:
-    """The figures of `draw`, for its help."""
-    from rinn.paper.figure import ALL_FIGURES
-
-    return [(figure.name, figure.about) for figure in ALL_FIGURES.values()]
 
 
 @contextmanager

@@ -13,14 +13,15 @@ from rich.markup import escape
 
 from rinn.cli.options import Force, Run, RunOrGraph, print_line
 from rinn.config import check_number
-from rinn.errors import InputError
+from rinn.errors import InputError, quote, suggest
 from rinn.runs.terminal import Terminal, make_visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rinn.data.likelihoods import Likelihood
-    from rinn.refit.intervene import Prediction
+    from rinn.refit.intervene import Prediction, Value
+    from rinn.refit.samples import RunModel
     from rinn.structure.enrichment import Enrichment
     from rinn.structure.similarity import Similarity
 
@@ -56,12 +57,15 @@ def name(
     """Name latents by gene sets that their inputs or outputs are enriched in."""
     from rinn.data.genesets import load_gmt
     from rinn.graphs.files import load_graph
+    from rinn.runs.manifest import load_manifest
     from rinn.structure.enrichment import enrich_latents, name_genes
 
     check_number("--alpha", alpha, maximum=1, above=True, example=0.05)
     path = out or (run / NAMES if run.is_dir() else run.with_suffix(".names.csv"))
     _check_target(path, force)
-    graph = load_graph(_find_graph(run))
+    if run.is_dir():
+        load_manifest(run)  # says what is wrong with the folder
+    graph = load_graph(run / "graph.json" if run.is_dir() else run)
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
     result = enrich_latents(graph, sets, min_overlap=min_overlap, background=background)
     _write(result.table, path)
@@ -123,15 +127,14 @@ def whatif(
     force: Force = False,
 ) -> None:
     """Predict how the outputs change when variables are set, or edges cut."""
-    from rinn.cli.parse import read_edges, read_settings
     from rinn.refit.intervene import answer
     from rinn.refit.samples import take_samples
     from rinn.runs.model import load_model
 
     _check_target(out, force)
     model = load_model(run)
-    inputs, latents = read_settings(model, do or [])
-    edges = read_edges(model, without or [])
+    inputs, latents = _read_settings(model, do or [])
+    edges = _read_edges(model, without or [])
     samples = take_samples(model, x, sample or [], covariates)
     result = answer(model, samples, inputs, latents, edges)
     _write(result.to_frame().reset_index(), out)
@@ -163,6 +166,66 @@ def similar(
     _show_similar(result, of)
     if out is not None:
         print_line(f"wrote {out}")
+
+
+def _read_settings(
+    model: RunModel, assignments: Iterable[str]
+) -> tuple[dict[str, Value], dict[str, Value]]:
+    """The values of inputs and of latents, from NAME=VALUE; a name may itself contain a "="."""
+    from rinn.data.text import parse_cell
+    from rinn.refit.intervene import LEVELS
+    from rinn.refit.samples import MAX_LISTED
+
+    inputs: dict[str, Value] = {}
+    latents: dict[str, Value] = {}
+    nodes = (*model.latents, *model.inputs)
+    for text in assignments:
+        name, sign, value = (part.strip() for part in text.rpartition("="))
+        if not sign or not name:
+            raise InputError(f"--do must be NAME=VALUE, got {quote(text)}; such as --do TP53=1")
+        if name in model.outputs and name not in nodes:
+            raise InputError(
+                f"--do must set an input or a latent, but {quote(name)} is an output; outputs are "
+                f"what changes"
+            )
+        if name not in nodes:
+            raise InputError(
+                f"--do must set an input or a latent of the run, got {quote(name)}"
+                f"{suggest(name, nodes, listed=len(nodes) <= MAX_LISTED)}"
+            )
+        if name in inputs or name in latents:
+            raise InputError(f"--do must set each name once, got {quote(name)} twice")
+        number = value.lower() if value.lower() in LEVELS else parse_cell(value)
+        if number is None or number != number:  # text, or a missing value
+            raise InputError(
+                f"--do must give {quote(name)} a number, or low, mean or high, got {quote(value)}"
+            )
+        (inputs if name in model.inputs else latents)[name] = number
+    return inputs, latents
+
+
+def _read_edges(model: RunModel, names: Iterable[str]) -> list[tuple[str, str]]:
+    """The edges to cut, from SOURCE:TARGET; names may contain a ":" if only one edge fits."""
+    from rinn.refit.samples import MAX_LISTED
+
+    spelt: dict[str, list[tuple[str, str]]] = {}
+    for source, target in model.edges:
+        spelt.setdefault(f"{source}:{target}", []).append((source, target))
+    edges = []
+    for name in names:
+        fitting = spelt.get(name.strip(), [])
+        if len(fitting) > 1:
+            raise InputError(
+                f"--without must name one edge, but {quote(name)} fits {len(fitting)}; call "
+                f"predict_do in Python, which takes the two names apart"
+            )
+        if not fitting:
+            nearest = suggest(name, spelt, listed=len(spelt) <= MAX_LISTED)
+            raise InputError(
+                f"--without must be SOURCE:TARGET, an edge of the graph, got {quote(name)}{nearest}"
+            )
+        edges += fitting
+    return list(dict.fromkeys(edges))
 
 
 def _show_names(result: Enrichment, alpha: float) -> None:
@@ -242,15 +305,6 @@ def _list_neighbours(ranked: pd.DataFrame, count: int) -> str:
     shown = ", ".join(listed[:count])
     is_opposite = len(listed) > count and ranked["cosine"].iloc[-1] < 0
     return f"{shown}; least similar: {listed[-1]}" if is_opposite else shown
-
-
-def _find_graph(run: Path) -> Path:
-    from rinn.runs.manifest import load_manifest
-
-    if not run.is_dir():
-        return run
-    load_manifest(run)  # says what is wrong with the folder
-    return run / "graph.json"
 
 
 def _check_target(out: Path | None, force: bool) -> None:

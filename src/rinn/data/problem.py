@@ -123,7 +123,8 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
     observed = None if data.is_complete else ~np.isnan(y)
     y = y if observed is None else np.where(observed, y, np.float32(0))
-    splits = _make_splits(seen, round(VALIDATION_FRACTION * len(order)))
+    n = round(VALIDATION_FRACTION * len(order))
+    splits = (Split(seen[:-n], seen[-n:]), Split(seen[n:], seen[:n]))[:SPLITS]
     adjustment, wide = None, data.screening
     if data.covariates is not None:
         trains = [split.train for split in splits]
@@ -172,9 +173,3 @@ def weigh_observed(
 def see_outputs(problem: Problem) -> Problem:
     """The problem of an autoencoder: the outputs are their own inputs."""
     return replace(problem, x=problem.y, x_scale=problem.y_scale)
-
-
-def _make_splits(seen: np.ndarray, n_validation: int) -> tuple[Split, ...]:
-    last = Split(train=seen[:-n_validation], validation=seen[-n_validation:])
-    first = Split(train=seen[n_validation:], validation=seen[:n_validation])
-    return (last, first)[:SPLITS]

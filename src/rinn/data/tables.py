@@ -216,23 +216,17 @@ def check_cells(
     for names, what in ((cells.columns, "column"), (cells.samples or (), "sample")):
         check_unique(names, source, what)
         check_names(names, source, what)
-    _check_finite(cells, source, missing)
-    return Table(cells.values, cells.columns, cells.samples, path)
-
-
-def _check_finite(cells: Cells, source: str, missing: bool) -> None:
-    """Refuse missing and infinite values: name the first, and count them."""
     wrong = np.isinf(cells.values) if missing else ~np.isfinite(cells.values)
-    if not wrong.any():
-        return
-    row, column = (int(index) for index in np.argwhere(wrong)[0])
-    kind = "missing" if np.isnan(cells.values)[row, column] else "infinite"
-    raise InputError(
-        f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
-        f"{quote(cells.columns[column])} is {kind} in "
-        f"{name_row(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
-        f"fill in such values, or remove their rows or columns"
-    )
+    if wrong.any():
+        row, column = (int(index) for index in np.argwhere(wrong)[0])
+        kind = "missing" if np.isnan(cells.values)[row, column] else "infinite"
+        raise InputError(
+            f"{source} must have no {'' if missing else 'missing or '}infinite values, but column "
+            f"{quote(cells.columns[column])} is {kind} in "
+            f"{name_row(row, cells.lines, cells.samples)}, the first of {int(wrong.sum())} in all; "
+            f"fill in such values, or remove their rows or columns"
+        )
+    return Table(cells.values, cells.columns, cells.samples, path)
 
 
 def _decode(content: bytes, suffix: str, source: str) -> tuple[str, str]:

@@ -29,15 +29,6 @@ class Matched:
     log: ReadLog
 
 
-@dataclass(frozen=True)
-class _Pick:
-    """The rows of one tumour: the id of each table's row."""
-
-    name: str
-    level: str
-    rows: tuple[str, ...]
-
-
 def match_tables(
     tables: Mapping[str, GeneTable | pd.DataFrame], *, one_per_patient: bool = True
 ) -> Matched:
@@ -84,12 +75,12 @@ def match_tables(
             f"tables must share patients, but none is in all of {', '.join(frames)} ({firsts}); "
             f"write the sample ids in the same way"
         )
-    picks: list[_Pick] = []
+    picks: list[tuple[str, str, list[str]]] = []
     others: list[str] = []
     for patient in shared:
         tumours = _pick([group[patient] for group in groups.values()])
         picks += tumours[:1] if one_per_patient else tumours
-        others += [pick.name for pick in tumours[1:]] if one_per_patient else []
+        others += [name for name, *_ in tumours[1:]] if one_per_patient else []
     return _take(tables, frames, groups, picks, others)
 
 
@@ -115,66 +106,56 @@ def _group(frame: pd.DataFrame, name: str) -> dict[str, list[Barcode]]:
     return {patient: sorted(group, key=lambda each: each.rank) for patient, group in groups.items()}
 
 
-def _pick(candidates: list[list[Barcode]]) -> list[_Pick]:
-    """The tumours of one patient: by sample where a sample is in every table, else by patient."""
+def _pick(candidates: list[list[Barcode]]) -> list[tuple[str, str, list[str]]]:
+    """The tumours of one patient, by sample where one is in every table: name, level, rows."""
     exact = [group for group in candidates if not all(each.is_patient for each in group)]
-    if not exact:
-        return [_make_pick(candidates[0][0].patient, "sample", [group[0] for group in candidates])]
-    common = set.intersection(*({each.sample for each in group} for group in exact))
-    samples = dict.fromkeys(each.sample for each in exact[0] if each.sample in common)
-    if samples and len(exact) == len(candidates):
-        return [
-            _make_pick(sample, "sample", [_find(group, sample) for group in exact])
-            for sample in samples
-        ]
+    common = set.intersection(*({each.sample for each in group} for group in exact or [[]]))
+    samples = dict.fromkeys(each.sample for group in exact[:1] for each in group)
+    shared = [sample for sample in samples if sample in common]
+    if shared and len(exact) == len(candidates):
+        return [(sample, "sample", _find(candidates, sample)) for sample in shared]
     # one row of each table: the same sample in those that have samples, where that is possible
-    best = next(iter(samples), None)
-    rows = [_find(group, best) for group in candidates]
-    return [_make_pick(rows[0].patient, "patient", rows)]
+    rows = _find(candidates, next(iter(shared), None))
+    return [(candidates[0][0].patient, "patient" if exact else "sample", rows)]
 
 
-def _find(group: list[Barcode], sample: str | None) -> Barcode:
-    return next((each for each in group if each.sample == sample), group[0])
-
-
-def _make_pick(name: str, level: str, rows: list[Barcode]) -> _Pick:
-    return _Pick(name, level, tuple(each.text for each in rows))
+def _find(candidates: list[list[Barcode]], sample: str | None) -> list[str]:
+    """The row of a sample in each table, or the one to prefer where it is not there."""
+    return [
+        next((each for each in group if each.sample == sample), group[0]).text
+        for group in candidates
+    ]
 
 
 def _take(
     tables: Mapping[str, GeneTable | pd.DataFrame],
     frames: Mapping[str, pd.DataFrame],
     groups: Mapping[str, Mapping[str, list[Barcode]]],
-    picks: list[_Pick],
+    picks: list[tuple[str, str, list[str]]],
     others: list[str],
 ) -> Matched:
-    """Cut the tables to the tumours, and write the log."""
-    index = pd.Index([pick.name for pick in picks], name="sample")
-    sources = pd.DataFrame([pick.rows for pick in picks], index=index, columns=list(frames))
+    names, kinds, texts = map(list, zip(*picks, strict=True))
+    index = pd.Index(names, name="sample")
+    sources = pd.DataFrame(texts, index=index, columns=list(frames))
     reason = f"tumours that are in all of {', '.join(frames)}"
     entries = [LogEntry("read", "samples", len(picks), reason)]
     cut = {}
     for name, frame in frames.items():
         barcodes = [parse_barcode(str(label)) for label in frame.index]
         row_of = {barcode.text: row for row, barcode in enumerate(barcodes)}
-        rows = [row_of[text] for text in sources[name]]
-        cut[name] = frame.iloc[rows].set_axis(index, axis=0)
+        cut[name] = frame.iloc[[row_of[text] for text in sources[name]]].set_axis(index, axis=0)
         normals = [each.text for each in barcodes if each.is_normal]
         entries += log_names("dropped", "samples", f"normals of {name}", normals)
         for other, group in groups.items():
-            tumours = [each for each in barcodes if not each.is_normal]
-            lost = [each.text for each in tumours if each.patient not in group]
-            reason = f"of {name}, not in {other}{_describe_unknown(tables[other])}"
-            entries += log_names("dropped", "samples", reason, lost)
+            table = tables[other]
+            why = ""
+            if isinstance(table, GeneTable) and (table.kind, table.sequenced) == ("mutation", None):
+                why = " (no list of sequenced samples says that they have no mutation)"
+            lost = [b.text for b in barcodes if not b.is_normal and b.patient not in group]
+            entries += log_names("dropped", "samples", f"of {name}, not in {other}{why}", lost)
     reason = "another tumour of the same patient is kept, the one with the lowest code"
     entries += log_names("dropped", "samples", reason, others)
-    by_patient = [" = ".join(pick.rows) for pick in picks if pick.level == "patient"]
+    by_patient = [" = ".join(rows) for _, level, rows in picks if level == "patient"]
     entries += log_names("noted", "samples", "matched by patient only", by_patient)
-    levels = pd.Series([pick.level for pick in picks], index=index, name="level", dtype=object)
+    levels = pd.Series(kinds, index=index, name="level", dtype=object)
     return Matched(cut, levels, sources, ReadLog(" and ".join(frames), "match", tuple(entries)))
-
-
-def _describe_unknown(table: GeneTable | pd.DataFrame) -> str:
-    if isinstance(table, GeneTable) and table.kind == "mutation" and table.sequenced is None:
-        return " (no list of sequenced samples says that they have no mutation)"
-    return ""

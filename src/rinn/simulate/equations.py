@@ -32,7 +32,6 @@ QUANTILES = (0.3, 0.7)
 class _Equations:
     """The drawn noise of each node, its parents with weight and shape, its mean and deviation."""
 
-    layout: Layout
     noises: np.ndarray  # [node]
     terms: tuple[tuple[tuple[int, float, str], ...], ...]
     means: np.ndarray  # [node]
@@ -68,18 +67,23 @@ def sample_equations(
     check_integer("samples", samples)
     layout = lay_out(graph)
     truth = _draw_equations(rng, graph, layout.nodes, noise, weight)
-    if kind != "gaussian":
-        _draw_shapes(rng, truth, mixed=kind == "mixed")
+    for node, role in truth.nodes(data="role") if kind != "gaussian" else ():
+        linear = kind == "mixed" and role == "latent" and rng.random() < 0.5
+        for parent in truth.predecessors(node):
+            truth[parent][node]["shape"] = "linear" if linear else str(rng.choice(CURVES))
     equations = _read_equations(truth, layout)
+    thresholds: dict[int, float] = {}
     if kind != "gaussian":
-        pilot = _measure_nodes(rng, equations)
-        if kind == "mixed":
-            _draw_thresholds(rng, truth, layout, pilot)
-    thresholds = {
-        index: truth.nodes[node]["threshold"]
-        for index, node in enumerate(layout.nodes)
-        if "threshold" in truth.nodes[node]
-    }
+        # each node's mean and deviation, after those of its parents, by a pilot [node, row]
+        pilot = (draw_normals(rng, layout, PILOT_ROWS) * equations.noises).T.copy()
+        for index in range(len(pilot)):
+            _add_parents(equations, pilot, index)
+            equations.means[index] = pilot[index].mean()
+            equations.stds[index] = pilot[index].std() or 1.0
+    if kind == "mixed":
+        for index in rng.permutation(layout.outputs)[::2].tolist():
+            thresholds[index] = float(np.quantile(pilot[index], rng.uniform(*QUANTILES)))
+            truth.nodes[layout.nodes[index]]["threshold"] = thresholds[index]
 
     def draw_block(rows: int) -> np.ndarray:
         normals = draw_normals(rng, layout, rows, correlated)
@@ -119,14 +123,6 @@ def _draw_equations(
     return truth
 
 
-def _draw_shapes(rng: np.random.Generator, truth: nx.DiGraph, mixed: bool) -> None:
-    """Put a shape on each edge; where `mixed`, all edges into a latent may be linear."""
-    for node, role in truth.nodes(data="role"):
-        linear = mixed and role == "latent" and rng.random() < 0.5
-        for parent in truth.predecessors(node):
-            truth[parent][node]["shape"] = "linear" if linear else str(rng.choice(CURVES))
-
-
 def _read_equations(truth: nx.DiGraph, layout: Layout) -> _Equations:
     """The equations of a graph, with mean 0 and standard deviation 1 for each node."""
     names, terms = layout.nodes, []
@@ -134,17 +130,7 @@ def _read_equations(truth: nx.DiGraph, layout: Layout) -> _Equations:
         edges = [(parent, truth[names[parent]][node]) for parent in parents]
         terms.append(tuple((p, edge["weight"], edge.get("shape", "linear")) for p, edge in edges))
     noises = np.sqrt([truth.nodes[node]["variance"] for node in names])
-    return _Equations(layout, noises, tuple(terms), np.zeros(len(names)), np.ones(len(names)))
-
-
-def _measure_nodes(rng: np.random.Generator, equations: _Equations) -> np.ndarray:
-    """Set each node's mean and deviation, after those of its parents, by a pilot [node, row]."""
-    pilot = (draw_normals(rng, equations.layout, PILOT_ROWS) * equations.noises).T.copy()
-    for node in range(len(pilot)):
-        _add_parents(equations, pilot, node)
-        equations.means[node] = pilot[node].mean()
-        equations.stds[node] = pilot[node].std() or 1.0
-    return pilot
+    return _Equations(noises, tuple(terms), np.zeros(len(names)), np.ones(len(names)))
 
 
 def _add_parents(equations: _Equations, values: np.ndarray, node: int) -> None:
@@ -156,12 +142,3 @@ def _add_parents(equations: _Equations, values: np.ndarray, node: int) -> None:
         std = equations.stds[parent]
         scaled = (values[parent] - equations.means[parent]) / std
         values[node] += weight * std * SHAPES[shape](scaled)
-
-
-def _draw_thresholds(
-    rng: np.random.Generator, truth: nx.DiGraph, layout: Layout, pilot: np.ndarray
-) -> None:
-    """Give every other output in a random order a threshold."""
-    for node in rng.permutation(layout.outputs)[::2]:
-        threshold = np.quantile(pilot[node], rng.uniform(*QUANTILES))
-        truth.nodes[layout.nodes[node]]["threshold"] = float(threshold)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -133,7 +135,12 @@ def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: f
 
 def _draw_draft(rng: np.random.Generator, plan: Plan) -> _Draft | None:
     """Draw the latents and their children; None where the numbers could not be met."""
-    sizes = _draw_sizes(rng, plan)
+    # Share the latents out over the levels, the first no larger than the inputs allow.
+    sizes = 1 + rng.multinomial(plan.latents - plan.levels, rng.dirichlet(np.ones(plan.levels)))
+    excess = sizes[0] - max(1, plan.inputs - plan.latents + plan.orphans)
+    if plan.levels > 1 and excess > 0:
+        sizes[0] -= excess
+        sizes[rng.integers(1, plan.levels)] += excess
     levels = np.repeat(np.arange(1, plan.levels + 1), sizes).tolist()
     lower = [latent for latent, level in enumerate(levels) if level > 1]
     if len(lower) < plan.orphans:
@@ -143,27 +150,19 @@ def _draw_draft(rng: np.random.Generator, plan: Plan) -> _Draft | None:
     for latent in reversed(range(plan.latents)):
         if not _add_latent(rng, plan, draft, latent):
             return None
-    _cover_outputs(rng, plan, draft)
+    # Give each output that nothing reaches to a latent, the ones with two children first.
+    reached = functools.reduce(operator.or_, draft.reach.values(), 0)
+    for output in (n for n in range(plan.outputs) if not reached >> n & 1):
+        thin = [latent for latent in draft.children if draft.fan(latent) == 2]
+        draft.direct[int(rng.choice(thin or sorted(draft.children)))] |= 1 << output
     return draft
-
-
-def _draw_sizes(rng: np.random.Generator, plan: Plan) -> np.ndarray:
-    """Share the latents out over the levels, the first no larger than the inputs allow."""
-    sizes = 1 + rng.multinomial(plan.latents - plan.levels, rng.dirichlet(np.ones(plan.levels)))
-    excess = sizes[0] - max(1, plan.inputs - plan.latents + plan.orphans)
-    if plan.levels > 1 and excess > 0:
-        sizes[0] -= excess
-        sizes[rng.integers(1, plan.levels)] += excess
-    return sizes
 
 
 def _add_latent(rng: np.random.Generator, plan: Plan, draft: _Draft, latent: int) -> bool:
     """Add one latent with children that fit those already there."""
     for _ in range(PROPOSALS):
         children = _propose_children(rng, plan, draft, latent)
-        covered = 0
-        for child in children:
-            covered |= draft.reach[child]
+        covered = functools.reduce(operator.or_, (draft.reach[n] for n in children), 0)
         direct = _propose_outputs(rng, plan, draft, covered, bool(children))
         if _fits(draft, children, direct, covered):
             draft.children[latent] = children
@@ -211,9 +210,7 @@ def _propose_outputs(
     count = min(int(rng.integers(low, high + 1)), len(free))
     if count == 0:
         return 0
-    used = 0
-    for outputs in draft.direct.values():
-        used |= outputs
+    used = functools.reduce(operator.or_, draft.direct.values(), 0)
     weights = np.array([1.0 if used >> output & 1 else 3.0 for output in free])
     picks = rng.choice(len(free), count, replace=False, p=weights / weights.sum())
     return sum(1 << free[pick] for pick in picks)
@@ -225,9 +222,8 @@ def _fits(draft: _Draft, children: set[int], direct: int, covered: int) -> bool:
     if len(children) + direct.bit_count() < 2:
         return False
     for child in children:
-        others = direct
-        for sibling in children - {child}:
-            others |= draft.reach[sibling]
+        siblings = (draft.reach[sibling] for sibling in children - {child})
+        others = functools.reduce(operator.or_, siblings, direct)
         if (draft.reach[child] & ~others).bit_count() < 2:
             return False
     for latent, other in draft.reach.items():
@@ -239,19 +235,6 @@ def _fits(draft: _Draft, children: set[int], direct: int, covered: int) -> bool:
         if reach & ~other == 0 and reach & draft.direct[latent]:
             return False
     return True
-
-
-def _cover_outputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> None:
-    """Give each output that nothing reaches to a latent, the ones with two children first."""
-    reached = 0
-    for outputs in draft.reach.values():
-        reached |= outputs
-    for output in range(plan.outputs):
-        if reached >> output & 1:
-            continue
-        thin = [latent for latent in draft.children if draft.fan(latent) == 2]
-        latent = int(rng.choice(thin or sorted(draft.children)))
-        draft.direct[latent] |= 1 << output
 
 
 def _attach_inputs(rng: np.random.Generator, plan: Plan, draft: _Draft) -> nx.DiGraph | None:

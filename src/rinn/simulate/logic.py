@@ -141,12 +141,20 @@ def _show_inputs(
     operators: tuple[str, ...],
 ) -> dict[int, Gate]:
     """Draw gates on the paths of hidden effects again, until as many effects as possible show."""
-    above = _find_ancestors(layout)
+    above = np.zeros((len(layout.nodes), len(layout.nodes)), bool)  # columns above rows
+    for node, parents in enumerate(layout.parents):
+        for parent in parents:
+            above[node] |= above[parent]
+            above[node, parent] = True
     reached = above[np.ix_(layout.outputs, layout.inputs)].T  # [input, output]
     best, fewest = gates, reached.size + 1
     for _ in range(MAX_ROUNDS):
         values = _draw_values(rng, layout, gates, passing, prevalence, EFFECT_ROWS)
-        weak = reached & (_measure_effects(layout, values) < min_effect)
+        # |P(output | input = 1) - P(output | input = 0)| of each pair [input, output]
+        x, y = (values[list(part)].astype(float) for part in (layout.inputs, layout.outputs))
+        x -= x.mean(axis=1, keepdims=True)
+        effects = np.abs(x @ y.T) / np.maximum((x * x).sum(axis=1), 1e-9)[:, None]
+        weak = reached & (effects < min_effect)
         if weak.sum() < fewest:
             best, fewest = gates, weak.sum()
         if fewest == 0:
@@ -157,23 +165,6 @@ def _show_inputs(
         between[target] = True
         gates = gates | _draw_gates(rng, layout, noise, operators, np.flatnonzero(between))
     return best
-
-
-def _find_ancestors(layout: Layout) -> np.ndarray:
-    """Which nodes (columns) are above which (rows)."""
-    above = np.zeros((len(layout.nodes), len(layout.nodes)), bool)
-    for node, parents in enumerate(layout.parents):
-        for parent in parents:
-            above[node] |= above[parent]
-            above[node, parent] = True
-    return above
-
-
-def _measure_effects(layout: Layout, values: np.ndarray) -> np.ndarray:
-    """|P(output | input = 1) - P(output | input = 0)| of each pair [input, output]."""
-    x, y = values[list(layout.inputs)].astype(float), values[list(layout.outputs)].astype(float)
-    x -= x.mean(axis=1, keepdims=True)
-    return np.abs(x @ y.T) / np.maximum((x * x).sum(axis=1), 1e-9)[:, None]
 
 
 def _draw_values(

@@ -26,8 +26,10 @@ def sample_matrix(
     p = check_number("p", p, maximum=1)
     check_integer("samples", samples)
     layout = lay_out(graph)
-    largest = max(_resting_values(layout), default=1)
-    dtype = np.min_scalar_type(-largest - 1)
+    # without an active input, a node is its number of paths from the first latents
+    nothing = np.zeros((1, len(layout.inputs)), int)
+    resting = propagate_interventions(layout, nothing, np.dtype(object))
+    dtype = np.min_scalar_type(-resting.max(initial=1) - 1)
 
     def draw_block(rows: int) -> np.ndarray:
         active = rng.random((rows, len(layout.inputs)), dtype=np.float32) < np.float32(p)
@@ -49,13 +51,4 @@ def propagate_interventions(layout: Layout, active: np.ndarray, dtype: np.dtype)
         for parent in parents:
             if layout.roles[parent] == "input":
                 values[node] *= 1 - values[parent]
-    return values
-
-
-def _resting_values(layout: Layout) -> list[int]:
-    """Each node's value while no input is active: its number of paths from the first latents."""
-    values: list[int] = []
-    for node, parents in enumerate(layout.parents):
-        sources = [values[parent] for parent in parents if layout.roles[parent] != "input"]
-        values.append(0 if layout.roles[node] == "input" else sum(sources) if sources else 1)
     return values

@@ -67,7 +67,7 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
     usable, unserved = find_usable(tumours.tissues, reference, settings)
     if not usable.all():
         tumours = tumours.take(usable)
-        _check_size(tumours, tuple(unserved))
+        _check_size(tumours, unserved)
     x = find_alterations(tumours.mutations, tumours.levels, settings)
     reference = replace(reference, levels=tumours.levels)
     scores = score_expression(tumours.expression, tumours.tissues, reference, settings)
@@ -100,23 +100,21 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
     )
 
 
-def _check_size(tumours: Tumours, entries: tuple[LogEntry, ...]) -> None:
-    if len(tumours.expression) < MIN_SAMPLES:
-        raise InputError(
-            f"there must be at least {MIN_SAMPLES} tumours to learn from, but "
-            f"{len(tumours.expression)} are left; {_describe_losses(entries)}"
-        )
-
-
-def _describe_losses(entries: tuple[LogEntry, ...]) -> str:
+def _check_size(tumours: Tumours, entries: Sequence[LogEntry]) -> None:
+    if len(tumours.expression) >= MIN_SAMPLES:
+        return
     lost = [entry for entry in entries if entry.action == "dropped" and entry.what == "samples"]
-    if not lost:
-        return "add tumours"
-    largest = max(lost, key=lambda entry: entry.count)
-    advice = "correct that, or add tumours"
-    if "no list of sequenced" in largest.reason:
-        advice = "name the list with --sequenced, or pass --unsequenced copy-number"
-    return f"most are lost here: {largest.count:,} samples {largest.reason}; {advice}"
+    advice = "add tumours"
+    if lost:
+        largest = max(lost, key=lambda entry: entry.count)
+        advice = "correct that, or add tumours"
+        if "no list of sequenced" in largest.reason:
+            advice = "name the list with --sequenced, or pass --unsequenced copy-number"
+        advice = f"most are lost here: {largest.count:,} samples {largest.reason}; {advice}"
+    raise InputError(
+        f"there must be at least {MIN_SAMPLES} tumours to learn from, but "
+        f"{len(tumours.expression)} are left; {advice}"
+    )
 
 
 def select_columns(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rinn.data.log import LogEntry, ReadLog
 from rinn.errors import count
 from rinn.genomics.prepare.prepare import Prepared
 from rinn.genomics.prepare.settings import PrepareSettings
@@ -97,42 +96,32 @@ def _list_sources(prepared: Prepared) -> Markup:
             continue
         text = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
         rows.append((element("code", PurePath(log.source).name), log.format, text))
-    tallies = [
-        paragraph(f"{name} in {log.format}: ", _list_counts(counts), class_="note")
-        for log in prepared.logs
-        for name, counts in log.tallies.items()
-        if counts
-    ]
+    tallies = []
+    for log in prepared.logs:
+        for name, counts in log.tallies.items():
+            listed = ", ".join(f"{each} {number:,}" for each, number in counts.items())
+            if counts:
+                tallies.append(paragraph(f"{name} in {log.format}: ", listed, class_="note"))
     return join([table(("file", "format", "read"), rows, "Files"), *tallies])
-
-
-def _list_counts(counts: Any) -> str:
-    return ", ".join(f"{name} {number:,}" for name, number in counts.items())
 
 
 def _list_changes(prepared: Prepared) -> Markup:
     """Everything that was done to the tables, in its order."""
-    rows = [
-        _write_change(log, entry)
-        for log in prepared.logs
-        for entry in log.entries
-        if entry.action != "read" or log.format == "match"
-    ]
+    rows = []
+    for log in prepared.logs:
+        where = "matching" if log.format == "match" else PurePath(log.source).name
+        where = log.format if log.source == "prepared tables" else where
+        for entry in log.entries:
+            if entry.action != "read" or log.format == "match":
+                names = list_names(entry.names) if entry.names else Markup("")
+                number = f"{entry.count:,} {entry.what}"
+                rows.append((where, VERBS[entry.action], number, entry.reason, names))
     text = (
         "In order. log.json has every name; inputs.csv and "
         "outputs.csv say of each gene whether it was kept, and why not."
     )
     headers = ("where", "what", "how many", "why", "which")
     return join([paragraph(text), table(headers, rows, "What was done to the tables")])
-
-
-def _write_change(log: ReadLog, entry: LogEntry) -> tuple[str, ...]:
-    names = list_names(entry.names) if entry.names else Markup("")
-    where = {"match": "matching", "prepared tables": log.format}.get(
-        log.format if log.format == "match" else log.source,
-        PurePath(log.source).name,
-    )
-    return where, VERBS[entry.action], f"{entry.count:,} {entry.what}", entry.reason, names
 
 
 def _show_inputs(prepared: Prepared) -> Markup:
@@ -182,9 +171,8 @@ def _show_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
 
 
 def _note_more(number: int, name: str) -> Markup | None:
-    if number <= MAX_GENES:
-        return None
-    return paragraph(f"and {number - MAX_GENES:,} more in {name}", class_="note")
+    more = paragraph(f"and {number - MAX_GENES:,} more in {name}", class_="note")
+    return more if number > MAX_GENES else None
 
 
 def _list_tissues(prepared: Prepared) -> Markup:
@@ -211,10 +199,10 @@ def _describe_values(values: pd.Series) -> str:
 
 
 def _show_origin(manifest: dict[str, Any]) -> Markup:
-    settings = [
-        (name, element("code", _format_setting(value)))
-        for name, value in manifest["settings"].items()
-    ]
+    settings = []
+    for name, value in manifest["settings"].items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        settings.append((name, element("code", "not given" if value is None else text)))
     files = [
         (name, about["name"], element("code", about["sha256"]))
         for name, about in manifest["sources"].items()
@@ -231,9 +219,3 @@ def _show_origin(manifest: dict[str, Any]) -> Markup:
             paragraph(versions, class_="note"),
         ]
     )
-
-
-def _format_setting(value: Any) -> str:
-    if value is None:
-        return "not given"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -152,7 +152,12 @@ def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | No
     refused: Counter[str] = Counter()
     passing: set[int] = set()
     has_filter = "filter" in table.columns and filters is not None
-    passes = lru_cache(4096)(lambda cell: _passes(cell, filters or ()))
+    allowed = {"", ".", *(filters or ())}  # an empty part or a dot is no filter
+
+    @lru_cache(4096)
+    def passes(cell: str) -> bool:
+        return all(part.strip() in allowed for part in re.split("[;,]", cell))
+
     keeps = lru_cache(4096)(listing.keep)
     special = {gene for gene, _ in listing.exceptions}
     for gene, barcode, effect, *cells in table:
@@ -186,11 +191,6 @@ def _collect(table: LongTable, listing: ClassList, filters: Collection[str] | No
         entries,
         dict(effects.most_common()),
     )
-
-
-def _passes(cell: str, filters: Collection[str]) -> bool:
-    """Whether each part of a FILTER cell is allowed; an empty part or a dot is no filter."""
-    return all(part.strip() in ("", ".", *filters) for part in re.split("[;,]", cell))
 
 
 def _make_table(kept: _Kept, log: ReadLog, options: Options) -> GeneTable:

@@ -37,7 +37,10 @@ def make_prior(
         check_number("other", other, maximum=1, above=True, below=True, example=UNMEASURED)
     probability = UNMEASURED if other is None else float(other)
     if prior == "frequency":
-        return Prior("frequency", _weigh_by_frequency(events), probability)
+        # w_h = sum over its tumours of 1 / causes there, A0 among them: many at once count little
+        burden = np.diff(events.altered.indptr)  # [tumour]
+        weights = events.altered.astype(float).T @ (1.0 / (burden + 1))
+        return Prior("frequency", weights, probability)
     if prior == "uniform":
         return Prior("uniform", np.ones(len(events.sgas)), probability)
     text = os.fspath(prior)
@@ -78,9 +81,3 @@ def load_prior(path: str | os.PathLike[str], events: Events, other: float | None
         other = values[OTHER] / sum(values.values())
     weights = np.array([values[name] for name in events.sgas])
     return Prior("file", weights, UNMEASURED if other is None else other)
-
-
-def _weigh_by_frequency(events: Events) -> np.ndarray:
-    """w_h = sum over its tumours of 1 / causes there, A0 among them: many at once count little."""
-    burden = np.diff(events.altered.indptr)  # [tumour]
-    return events.altered.astype(float).T @ (1.0 / (burden + 1))

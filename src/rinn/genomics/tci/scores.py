@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -112,9 +113,12 @@ class Scorer:
         betas = PRESENT, ABSENT, UNKNOWN
         self._present, self._absent, self._unknown = (MarginalTable(tumours, b) for b in betas)
         self._everyone = _group(events, np.arange(tumours))
-        self._tissues = _split_tissues(events)
+        tissues = np.array(events.tissues or ())
+        names = np.unique(tissues) if len(set(tissues)) > 1 else ()
+        self._tissues = [_group(events, np.flatnonzero(tissues == name)) for name in names]
         self._any_direction, self._is_stratified = any_direction, tissue_model == "strata"
-        weights = np.append(prior.other, (1 - prior.other) * _normalise(prior.weights))
+        shares = prior.weights / max(prior.weights.sum(), np.finfo(float).tiny)
+        weights = np.append(prior.other, (1 - prior.other) * shares)
         with np.errstate(divide="ignore"):
             self._log_prior = np.maximum(np.log(weights), RULED_OUT)  # [cause]
 
@@ -124,16 +128,14 @@ class Scorer:
         parts = [_count(group, expressed) for group in self._tissues]
         keeps = self._find_allowed(total)
         population = self._mix(self._score_population, total, parts)
-        drivers, posteriors = _choose_drivers(_rule_out(population, keeps) + self._log_prior)
+        population[:, 1:][~keeps] = RULED_OUT  # A0 stays
+        drivers, posteriors = _choose_drivers(population + self._log_prior)
         total = _count_instead(self._everyone, expressed, total, drivers)
         pairs = zip(self._tissues, parts, strict=True)
         parts = [_count_instead(group, expressed, part, drivers) for group, part in pairs]
-
-        def score_specific(counts: Counts) -> np.ndarray:
-            return self._score_specific(counts, drivers)
-
-        likelihoods = self._mix(score_specific, total, parts)
-        return Scores(drivers, posteriors, _rule_out(likelihoods, keeps))
+        likelihoods = self._mix(partial(self._score_specific, drivers), total, parts)
+        likelihoods[:, 1:][~keeps] = RULED_OUT
+        return Scores(drivers, posteriors, likelihoods)
 
     def _mix(
         self, score: Callable[[Counts], np.ndarray], total: Counts, parts: Sequence[Counts]
@@ -160,7 +162,7 @@ class Scorer:
         scores += self._absent(counts.size - counts.carriers, counts.ones - counts.both)
         return np.hstack([self._score_unknown(counts), scores])
 
-    def _score_specific(self, counts: Counts, drivers: np.ndarray) -> np.ndarray:
+    def _score_specific(self, drivers: np.ndarray, counts: Counts) -> np.ndarray:
         """BB(n_h, k_hi; 2, 1) + BB(n01, k01; 2, 1) + BB(n00, k00; 1, 2); A0 as before.
 
         Where A0 stands in for the SGA, Beta(1, 1) replaces Beta(2, 1).
@@ -183,10 +185,10 @@ class Scorer:
     def _score_unknown(self, counts: Counts) -> np.ndarray:
         return self._unknown(np.array(counts.size), counts.ones)  # [deg, 1]
 
-    def _find_allowed(self, counts: Counts) -> np.ndarray | None:
+    def _find_allowed(self, counts: Counts) -> np.ndarray:
         """Which SGAs make a DEG more frequent, (2 + k_hi)/(3 + n_h) against those without it."""
         if self._any_direction:
-            return None
+            return np.ones_like(counts.both, bool)
         with_it = (2 + counts.both) / (3 + counts.carriers)
         without = (1 + counts.ones - counts.both) / (3 + counts.size - counts.carriers)
         return with_it > without
@@ -195,20 +197,6 @@ class Scorer:
 def _group(events: Events, rows: np.ndarray) -> Group:
     altered = events.altered[rows].astype(np.int32).T.tocsr()  # [sga, tumour]
     return Group(rows, altered, np.diff(altered.indptr).astype(np.int32))
-
-
-def _split_tissues(events: Events) -> list[Group]:
-    if events.tissues is None:
-        return []
-    tissues = np.array(events.tissues)
-    names = np.unique(tissues)
-    if len(names) == 1:
-        return []
-    return [_group(events, np.flatnonzero(tissues == name)) for name in names]
-
-
-def _normalise(weights: np.ndarray) -> np.ndarray:
-    return weights / max(weights.sum(), np.finfo(float).tiny)
 
 
 def _count(group: Group, expressed: np.ndarray) -> Counts:
@@ -246,13 +234,6 @@ def _find_present(group: Group, causes: np.ndarray) -> np.ndarray:
     if len(measured):
         present[:, measured] = group.altered[causes[measured] - 1].toarray().T
     return present
-
-
-def _rule_out(scores: np.ndarray, keeps: np.ndarray | None) -> np.ndarray:
-    """Rule out the SGAs that are not kept; A0 stays."""
-    if keeps is not None:
-        scores[:, 1:][~keeps] = RULED_OUT
-    return scores
 
 
 def _choose_drivers(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
