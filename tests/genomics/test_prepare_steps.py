@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 
 from rinn.errors import InputError
-from rinn.genomics.prepare.alterations import find_alterations
-from rinn.genomics.prepare.clinical import find_column, load_annotation, make_covariates
-from rinn.genomics.prepare.expression import (
+from rinn.genomics.prepare.changes import (
     Reference,
     Scores,
+    find_alterations,
     find_usable,
     make_outputs,
     score_expression,
 )
+from rinn.genomics.prepare.clinical import find_column, load_annotation, make_covariates
 from rinn.genomics.prepare.prepare import select_columns
 from rinn.genomics.prepare.settings import PrepareSettings
 

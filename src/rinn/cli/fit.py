@@ -85,13 +85,9 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
-    more = {
-        "covariates_path": covariates,
-        "kinds_path": kinds,
-        "prior": prior,
-        "profile": profile,
-    }
-    _fit(x, y, out, settings, device, truth, quiet, context.obj, **more)
+    more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
+    more |= {"profile": profile, "device": device}
+    _fit(x, y, out, settings, truth, quiet, command=context.obj, **more)
 
 
 @with_settings("seed", "trials")
@@ -117,8 +113,9 @@ def demo(
             highlight=False,
             markup=False,
         )
-    paths = data / "x.csv", data / "y.csv"
-    _fit(*paths, out / "run", settings, device, data / "truth.json", quiet, context.obj)
+    paths = data / "x.csv", data / "y.csv", out / "run"
+    truth = data / "truth.json"
+    _fit(*paths, settings, truth, quiet, device=device, command=context.obj)
 
 
 def reproduce(
@@ -171,30 +168,12 @@ def reproduce(
 
 
 def _fit(
-    x: Path,
-    y: Path,
-    out: Path,
-    settings: RunSettings,
-    device: str,
-    truth: Path | None,
-    quiet: bool,
-    command: list[str],
-    **more: Any,
+    x: Path, y: Path, out: Path, settings: RunSettings, truth: Path | None, quiet: bool, **more: Any
 ) -> None:
     from rinn.cli.show import show_run
     from rinn.fit import fit_run
 
-    result = fit_run(
-        x,
-        y,
-        out,
-        settings,
-        device=device,
-        truth_path=truth,
-        quiet=quiet,
-        command=command,
-        **more,
-    )
+    result = fit_run(x, y, out, settings, truth_path=truth, quiet=quiet, **more)
     if not quiet:
         show_run(result, Terminal(), is_scored=truth is not None)
         print_line(f"open {out / 'report.html'}")

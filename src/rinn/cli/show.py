@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
 import networkx as nx
 from rich import box
@@ -102,11 +101,16 @@ def show_scores(scores: Scores, console: Console) -> None:
     paper, graph = scores["paper"], scores["graph"]
     by_networks = paper["threshold"] is not None
     whose = "paper's protocol, {}*" if by_networks else "paper's rule, {}"
-    _score_row(table, whose.format("hidden nodes"), paper["hidden"])
-    if paper["input"]:
-        _score_row(table, whose.format("inputs"), paper["input"])
-    _score_row(table, "graph, latents", graph["latents"])
-    _score_row(table, "graph, edges", graph["edges"])
+    rows: dict[str, ScoreValues | None] = {
+        whose.format("hidden nodes"): paper["hidden"],
+        whose.format("inputs"): paper["input"],
+        "graph, latents": graph["latents"],
+        "graph, edges": graph["edges"],
+    }
+    for name, score in rows.items():
+        if score:
+            numbers = (score["precision"], score["recall"], score["f1"])
+            table.add_row(name, *(f"{number:.2f}" for number in numbers))
     console.print(table)
     _print(
         console, f"graph: {graph['shd']} edges differ (SHD), {graph['order_errors']} order errors"
@@ -133,10 +137,6 @@ def show_test(test: PredictionSummary | None, console: Console) -> None:
     console.print(line, highlight=False)
 
 
-def _score_row(table: Table, name: str, score: ScoreValues) -> None:
-    table.add_row(name, *(f"{score[key]:.2f}" for key in ("precision", "recall", "f1")))
-
-
 def _spread(value: Spread) -> str:
     return f"{value.mean:.4g} ± {value.sd or 0.0:.2g}"
 
@@ -158,9 +158,18 @@ def show_check(result: CheckResult, console: Console) -> None:
         f"between inputs and outputs (the modified graph); {identifiable} of the latents are "
         "identifiable.",
     )
+    table = make_table("Latents", ("latent", "identifiable", "why"))
+    for finding in result.latents:
+        word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
+        word = "[yellow]yes, but[/]" if finding.spare else word
+        table.add_row(escape(finding.name), word, escape(finding.reason))
     if result.latents:
-        console.print(_list_latents(result))
-    console.print(_list_assumptions(result))
+        console.print(table)
+    table = make_table("Assumptions (docs/assumptions.md)", ("", "assumes that", "here", "why"))
+    for one in result.assumptions:
+        style = STATUS_STYLES[one.status]
+        table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
+    console.print(table)
     for about in (result.effects, result.fit):
         if about is not None:
             _print(console, about["sentence"])
@@ -171,23 +180,6 @@ def show_check(result: CheckResult, console: Console) -> None:
 def _print(console: Console, *sentences: str) -> None:
     for sentence in sentences:
         console.print(sentence, highlight=False, markup=False)
-
-
-def _list_latents(result: CheckResult) -> Table:
-    table = make_table("Latents", ("latent", "identifiable", "why"))
-    for finding in result.latents:
-        word = "[green]yes[/]" if finding.identifiable else "[red]no[/]"
-        word = "[yellow]yes, but[/]" if finding.spare else word
-        table.add_row(escape(finding.name), word, escape(finding.reason))
-    return table
-
-
-def _list_assumptions(result: CheckResult) -> Table:
-    table = make_table("Assumptions (docs/assumptions.md)", ("", "assumes that", "here", "why"))
-    for one in result.assumptions:
-        style = STATUS_STYLES[one.status]
-        table.add_row(one.name, one.says, f"[{style}]{one.status}[/]", escape(one.detail))
-    return table
 
 
 def _show_data(data: DataComparison, console: Console) -> None:
@@ -258,19 +250,17 @@ def show_tci(result: TciResult, console: Console) -> None:
         )
     for line in lines:
         console.print(line, highlight=False, soft_wrap=True)
-    if summary["drivers"]:
-        console.print(_list_drivers(result.folder, summary["drivers"]))
-
-
-def _list_drivers(folder: Path, drivers: int) -> Table:
-    rows = read_table(folder / "drivers.csv", dtype={"sga": str})
-    shown = f", the first {MAX_ROWS} of {drivers}" if drivers > MAX_ROWS else ""
+    if not summary["drivers"]:
+        return
+    rows = read_table(result.folder / "drivers.csv", dtype={"sga": str})
+    more = summary["drivers"] > MAX_ROWS
+    shown = f", the first {MAX_ROWS} of {summary['drivers']}" if more else ""
     columns = ("carriers", "called in", "rate", "cut-off")
     table = make_table(f"Overall drivers{shown}", ("SGA",), columns)
-    for row in rows.head(min(drivers, MAX_ROWS)).itertuples():
+    for row in rows.head(min(summary["drivers"], MAX_ROWS)).itertuples():
         numbers = str(row.carriers), str(row.called), f"{row.rate:.2f}", f"{row.cutoff:.3f}"
         table.add_row(escape(str(row.sga)), *numbers)
-    return table
+    console.print(table)
 
 
 def show_comparison(comparison: Comparison, console: Console) -> None:
@@ -278,7 +268,11 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
     for table in comparison.tables:
         console.print(_draw_table(table))
     console.print(KEY, style="dim", highlight=False)
-    lines = [_say_cost(comparison), describe_setup(comparison), f"{comparison.state}."]
+    cells = comparison.cells
+    networks, time = sum(cell.networks for cell in cells), sum(cell.seconds for cell in cells)
+    devices = ", ".join(dict.fromkeys(cell.device for cell in cells)) or "no device"
+    cost = f"{networks:,} networks in {format_time(time)} on {devices}."
+    lines = [cost, describe_setup(comparison), f"{comparison.state}."]
     for line in (*lines, *(f"{line}." for line in comparison.summary)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
@@ -306,10 +300,3 @@ def _write_figure(figure: Figure) -> str:
         return ours
     style = FIGURE_STYLES.get(figure.verdict or "", "default")
     return f"{ours} [{style}]{figure.format_difference()}[/]"
-
-
-def _say_cost(comparison: Comparison) -> str:
-    seconds = sum(cell.seconds for cell in comparison.cells)
-    networks = sum(cell.networks for cell in comparison.cells)
-    devices = ", ".join(dict.fromkeys(cell.device for cell in comparison.cells)) or "no device"
-    return f"{networks:,} networks in {format_time(seconds)} on {devices}."

@@ -250,7 +250,11 @@ def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     table = result.to_frame()
     scaled = table.div(likelihood.scale.std, axis=0)
     order = scaled["size"].sort_values(ascending=False, kind="stable").index
-    changed = table.loc[order][_is_changed(scaled).loc[order]]
+    is_changed = scaled["size"] > 0  # visibly, by the graph or by free networks
+    if "free_change" in scaled:
+        size, noise = scaled["free_change"].abs(), 2 * scaled["free_spread"].fillna(0)
+        is_changed |= (size > noise) & (size > MIN_FRACTION * float(size.max()))
+    changed = table.loc[order][is_changed.loc[order]]
     if changed.empty:
         print_line("no output changes")
         return
@@ -273,15 +277,6 @@ def _show_change(result: Prediction, likelihood: Likelihood) -> None:
         print_line(f"{noun} {not_} change" if same else f"{noun} change{s} less, or not at all")
 
 
-def _is_changed(table: pd.DataFrame) -> pd.Series:
-    """Whether an output changes visibly, in standard deviations, by the graph or free networks."""
-    changed = table["size"] > 0
-    if "free_change" in table:
-        size, noise = table["free_change"].abs(), 2 * table["free_spread"].fillna(0)
-        changed |= (size > noise) & (size > MIN_FRACTION * float(size.max()))
-    return changed
-
-
 def _show_similar(result: Similarity, of: str | None) -> None:
     for name, acts in zip(result.inputs, result.acts, strict=True):
         if of not in (None, name):
@@ -292,19 +287,15 @@ def _show_similar(result: Similarity, of: str | None) -> None:
         elif ranked.empty:
             line = "no other input has an effect"
         else:
-            line = _list_neighbours(ranked, NEAREST if of is None else MAX_ROWS)
+            number = NEAREST if of is None else MAX_ROWS
+            listed = [
+                f"{_clip(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
+                for row in ranked.to_dict("records")
+            ]
+            line = ", ".join(listed[:number])
+            if len(listed) > number and ranked["cosine"].iloc[-1] < 0:
+                line += f"; least similar: {listed[-1]}"
         print_line(f"{_clip(name)}: {line}")
-
-
-def _list_neighbours(ranked: pd.DataFrame, count: int) -> str:
-    """The most similar inputs, and the one with the most opposite effects."""
-    listed = [
-        f"{_clip(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
-        for row in ranked.to_dict("records")
-    ]
-    shown = ", ".join(listed[:count])
-    is_opposite = len(listed) > count and ranked["cosine"].iloc[-1] < 0
-    return f"{shown}; least similar: {listed[-1]}" if is_opposite else shown
 
 
 def _check_target(out: Path | None, force: bool) -> None:

@@ -12,14 +12,14 @@ from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.data.text import check_names
 from rinn.data.warnings import warn_of_size
 from rinn.errors import InputError, quote_some
-from rinn.genomics.prepare.alterations import Alterations, find_alterations
-from rinn.genomics.prepare.clinical import make_covariates
-from rinn.genomics.prepare.expression import (
-    Outputs,
+from rinn.genomics.prepare.changes import (
+    Columns,
+    find_alterations,
     find_usable,
     make_outputs,
     score_expression,
 )
+from rinn.genomics.prepare.clinical import make_covariates
 from rinn.genomics.prepare.settings import AUTO_OUTPUTS, AUTO_SAMPLES_PER_INPUT, PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 from rinn.genomics.prepare.tumours import Tumours, choose_columns, find_reference, match_tumours
@@ -118,7 +118,7 @@ def _check_size(tumours: Tumours, entries: Sequence[LogEntry]) -> None:
 
 
 def select_columns(
-    x: Alterations, y: Outputs, tissues: pd.Series, settings: PrepareSettings
+    x: Columns, y: Columns, tissues: pd.Series, settings: PrepareSettings
 ) -> tuple[tuple[list[str], list[str]], list[LogEntry]]:
     """Choose the inputs and outputs.
 
@@ -153,8 +153,8 @@ def _cut(
 
 
 def _select_by_tci(
-    x: Alterations,
-    y: Outputs,
+    x: Columns,
+    y: Columns,
     inputs: list[str],
     outputs: list[str],
     tissues: pd.Series,

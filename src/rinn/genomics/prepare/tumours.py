@@ -11,8 +11,8 @@ from rinn.data.log import LogEntry, ReadLog, log_names
 from rinn.errors import InputError, quote_some
 from rinn.genomics.align import match_tables
 from rinn.genomics.barcodes import parse_barcode
+from rinn.genomics.prepare.changes import Reference
 from rinn.genomics.prepare.clinical import clean_text, find_column
-from rinn.genomics.prepare.expression import Reference
 from rinn.genomics.prepare.settings import PrepareSettings
 from rinn.genomics.prepare.sources import Readings
 from rinn.genomics.readers.matrices import GeneTable
