@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -120,12 +121,8 @@ def _bounded_exp(z: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(z, MAX_LOG))
 
 
-def _softplus(z: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0, z)
-
-
 FAMILIES = {
-    BINARY: _Family(expit, lambda p: p * (1 - p), _softplus, False),
+    BINARY: _Family(expit, lambda p: p * (1 - p), partial(np.logaddexp, 0), False),
     COUNT: _Family(_bounded_exp, lambda mean: mean, _bounded_exp, True),
 }
 

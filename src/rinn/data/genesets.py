@@ -128,13 +128,10 @@ def _read_sets(lines: Lines, tally: Counter[str]) -> Iterator[tuple[str, str, fr
                 "save the file with tabs",
             )
         genes = [text for text in map(str.strip, fields[2:]) if text]
-        members = frozenset(_cut_weight(gene, tally) for gene in genes)
+        for number, gene in enumerate(genes):
+            if "," in gene and (match := _WEIGHTED.fullmatch(gene)):
+                tally["weighted"] += 1
+                genes[number] = match["gene"].strip()
+        members = frozenset(shared.setdefault(gene, gene) for gene in genes)
         tally["repeated"] += len(genes) - len(members)
-        yield name, fields[1].strip(), frozenset(shared.setdefault(gene, gene) for gene in members)
-
-
-def _cut_weight(gene: str, tally: Counter[str]) -> str:
-    if "," in gene and (match := _WEIGHTED.fullmatch(gene)):
-        tally["weighted"] += 1
-        return match["gene"].strip()
-    return gene
+        yield name, fields[1].strip(), members

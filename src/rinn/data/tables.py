@@ -250,10 +250,18 @@ def _read_npz(content: bytes, source: str, prefix: str) -> Cells:
             f"save it with np.savez(path, values=..., columns=..., samples=...)"
         )
     values = arrays["values" if "values" in names else names[0]]
-    cells = convert_array(values, source, prefix)
-    columns = _read_names(arrays, "columns", values.shape[1], source)
-    samples = _read_names(arrays, "samples", values.shape[0], source)
-    return Cells(cells.values, columns or cells.columns, samples)
+    cells, labels = convert_array(values, source, prefix), {}
+    for key, size in zip(("samples", "columns"), values.shape, strict=True):
+        texts = arrays.get(key, np.empty(size, str))
+        if texts.shape != (size,):
+            raise InputError(
+                f"{source} must have {size} names in its array '{key}', but that has shape "
+                f"{texts.shape}; save one name for each of its {key}"
+            )
+        if texts.dtype.kind == "S":
+            texts = np.char.decode(texts, "utf-8", "replace")
+        labels[key] = tuple(str(name).strip() for name in texts) if key in arrays else None
+    return Cells(cells.values, labels["columns"] or cells.columns, labels["samples"])
 
 
 def _unpack_npz(content: bytes, source: str) -> dict[str, np.ndarray]:
@@ -281,23 +289,6 @@ def _unpack_npz(content: bytes, source: str) -> dict[str, np.ndarray]:
             f"with np.savez"
         )
     return arrays
-
-
-def _read_names(
-    arrays: dict[str, np.ndarray], key: str, size: int, source: str
-) -> tuple[str, ...] | None:
-    """The column names or the sample ids stored with an array, if there are any."""
-    if key not in arrays:
-        return None
-    names = arrays[key]
-    if names.shape != (size,):
-        raise InputError(
-            f"{source} must have {size} names in its array '{key}', but that has shape "
-            f"{names.shape}; save one name for each of its {key}"
-        )
-    if names.dtype.kind == "S":
-        names = np.char.decode(names, "utf-8", "replace")
-    return tuple(str(name).strip() for name in names)
 
 
 def _split_ids(frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:

@@ -260,11 +260,8 @@ def find_separator(text: str, source: str = "the table") -> str:
     >>> find_separator("sample;TP53;EGFR\na;0;1\n")
     ';'
     """
-
-    def count_fields(separator: str) -> int:
-        return len(next(split_records(split_lines(text), separator, source), (0, []))[1])
-
-    return max("\t,;", key=count_fields)
+    first = {each: next(split_records(split_lines(text), each, source), None) for each in "\t,;"}
+    return max(first, key=lambda separator: len((first[separator] or (0, []))[1]))
 
 
 def split_lines(text: str) -> Iterator[str]:
@@ -441,8 +438,7 @@ def _read_carefully(layout: _Layout) -> Cells:
         if None in numbers:
             wrong = numbers.index(None)
             location = name_row(row, lines, samples)
-            raise reject_text(
-                layout.source, columns[wrong], location, fields[has_ids:][wrong].strip()
-            )
+            text = fields[has_ids:][wrong].strip()
+            raise reject_text(layout.source, columns[wrong], location, text)
         values[row] = numbers
     return Cells(values, columns, samples, lines)

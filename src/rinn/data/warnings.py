@@ -55,16 +55,11 @@ def warn_of_size(samples: int, inputs: int) -> str | None:
 def _warn_of_networks(networks: int | None) -> str | None:
     if networks is None or networks >= FEW_NETWORKS:
         return None
-    trained = count(networks, "network")
-    if networks >= MIN_NETWORKS:
-        return (
-            f"Few networks: with {trained} edges may be missing or wrong; train at least "
-            f"{FEW_NETWORKS}, or leave --trials out."
-        )
-    return (
-        f"Few networks: {trained} cannot support a graph, so no edge is reported; train at least "
-        f"{FEW_NETWORKS}, or leave --trials out."
-    )
+    trained, result = count(networks, "network"), "with {} edges may be missing or wrong"
+    if networks < MIN_NETWORKS:
+        result = "{} cannot support a graph, so no edge is reported"
+    advice = f"train at least {FEW_NETWORKS}, or leave --trials out"
+    return f"Few networks: {result.format(trained)}; {advice}."
 
 
 def _warn_of_rare(data: Data) -> str | None:

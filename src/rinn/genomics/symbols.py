@@ -83,9 +83,12 @@ def clean_symbol(text: str, rules: SymbolRules | None = None) -> tuple[str | Non
         if form in rules.rename:
             renamed = rules.rename[form].strip()
             return (renamed or None), "rename"
-    dated = _read_date(name) if rules.dates else None
-    if dated:
-        return dated, "date"
+    match = next(filter(None, (form.fullmatch(name) for form in _DATES)), None)
+    if match and rules.dates:
+        month = match["month"].lower()
+        dated = DATED.get((_MONTHS.get(month, month), int(match["day"])))
+        if dated:
+            return dated, "date"
     if rules.upper and name != name.upper():
         name, step = name.upper(), step or "case"
     if name in rules.aliases:
@@ -144,12 +147,3 @@ def load_gene_names(path: str | os.PathLike[str]) -> dict[str, str]:
     if not names:
         raise InputError(f"{lines.source} must name genes, but it is empty; export it again")
     return names
-
-
-def _read_date(text: str) -> str | None:
-    for form in _DATES:
-        match = form.fullmatch(text)
-        if match:
-            month = match["month"].lower()
-            return DATED.get((_MONTHS.get(month, month), int(match["day"])))
-    return None

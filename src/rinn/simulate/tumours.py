@@ -127,7 +127,11 @@ def sample_tumours(
         )
     of_population, of_lots, of_scatter, of_parents = rng.spawn(4)
     population = draw_population(of_population)
-    effects = _draw_parents(of_parents, population.frequencies, **options) if options else []
+    effects = []  # sga, deg, strength: causes of DEGs among the alterations that are not rare
+    often = np.flatnonzero(population.frequencies >= MIN_FREQUENCY_OF_PARENTS)
+    for deg, number in enumerate(of_parents.integers(parents + 1, size=DEGS) if options else ()):
+        for sga in np.sort(of_parents.choice(often, number, replace=False)):
+            effects.append((int(sga), deg, float(of_parents.uniform(*options["strength"]))))
     x = np.empty((samples, SGAS), np.int8, order="F")
     y = np.empty((samples, DEGS), np.int8, order="F")
     tissue = np.empty(samples, np.int8)
@@ -159,21 +163,6 @@ def sample_tumours(
         parents=listed if options else None,
         parameters=options,
     )
-
-
-def _draw_parents(
-    rng: np.random.Generator,
-    frequencies: np.ndarray,
-    parents: int,
-    strength: tuple[float, float],
-) -> list[tuple[int, int, float]]:
-    """Draw the causes of each DEG among the alterations that are not rare: sga, deg, strength."""
-    often = np.flatnonzero(frequencies >= MIN_FREQUENCY_OF_PARENTS)
-    effects = []
-    for deg, count in enumerate(rng.integers(parents + 1, size=DEGS)):
-        for sga in np.sort(rng.choice(often, count, replace=False)):
-            effects.append((int(sga), deg, float(rng.uniform(*strength))))
-    return effects
 
 
 def _draw_sgas(

@@ -102,7 +102,16 @@ def _write(
     folder: Path, prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]
 ) -> dict[str, Any]:
     """Write tables, logs, the page and, last, the manifest that says they are complete."""
-    complete = manifest | {"status": "complete", "summary": _summarise(prepared)}
+    covariates = () if prepared.covariates is None else prepared.covariates.columns
+    summary = {
+        "tumours": len(prepared.x),
+        "inputs": prepared.x.shape[1],
+        "outputs": prepared.y.shape[1],
+        "covariates": [str(name) for name in covariates],
+        "tissues": {str(k): int(v) for k, v in prepared.tissues.value_counts().items()},
+        "warnings": list(prepared.warnings),
+    }
+    complete = manifest | {"status": "complete", "summary": summary}
     tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
     with open_output(folder, manifest, PREPARATION) as output:
         for name, table in tables.items():
@@ -116,15 +125,3 @@ def _write(
         replace_file(folder / "summary.html", page.encode("utf-8", "replace"))
         output.write_manifest(complete)
     return complete
-
-
-def _summarise(prepared: Prepared) -> dict[str, Any]:
-    covariates = prepared.covariates
-    return {
-        "tumours": len(prepared.x),
-        "inputs": prepared.x.shape[1],
-        "outputs": prepared.y.shape[1],
-        "covariates": [] if covariates is None else [str(name) for name in covariates.columns],
-        "tissues": {str(k): int(v) for k, v in prepared.tissues.value_counts().items()},
-        "warnings": list(prepared.warnings),
-    }

@@ -163,28 +163,14 @@ def find_drivers(
     """
     settings = settings or TciSettings()
     prior = prior or make_prior(events)
-    causes = _infer(events, prior, settings, settings.top, cores, report)
+    how: Any = {"any_direction": settings.any_direction, "tissue_model": settings.tissue_model}
+    causes = infer_causes(events, prior, top=settings.top, cores=cores, report=report, **how)
     cutoffs = find_cutoffs(
         events, prior, settings, done=done, save=save, cores=cores, report=report
     )
     calls = call_drivers(events, causes, cutoffs, settings)
     features = select_features(events, calls, settings)
     return Tci(events, prior, settings, causes, cutoffs, calls, features)
-
-
-def _infer(
-    events: Events,
-    prior: Prior,
-    settings: TciSettings,
-    top: int,
-    cores: int | None,
-    report: Report | None,
-) -> Causes:
-    direction, model = settings.any_direction, settings.tissue_model
-    return infer_causes(
-        events, prior, any_direction=direction, tissue_model=model, top=top, cores=cores,
-        report=report,
-    )  # fmt: skip
 
 
 def find_cutoffs(
@@ -203,12 +189,13 @@ def find_cutoffs(
     times. A cut-off is the mean over the rounds in which the SGA was the top cause of anything;
     an SGA that never was gets 1. The bounds of the settings come last.
     """
+    how: Any = {"any_direction": settings.any_direction, "tissue_model": settings.tissue_model}
     rounds = list(done)[: settings.permutations]
     if report and rounds:
         report(len(rounds) * len(events.degs))
     for number in range(len(rounds), settings.permutations):
         permuted = permute_events(events, settings.permute, [settings.seed, number])
-        causes = _infer(permuted, prior, settings, 1, cores, report)
+        causes = infer_causes(permuted, prior, cores=cores, report=report, **how)
         rounds.append(read_cutoffs(causes, len(events.sgas), settings.significance))
         if save:
             save(rounds[-1])

@@ -24,13 +24,14 @@ from rinn.genomics.tci.events import Events, fingerprint_events, load_events
 from rinn.genomics.tci.inference import NO_CAUSE
 from rinn.genomics.tci.prior import Prior, make_prior
 from rinn.genomics.tci.settings import TciSettings
-from rinn.runs.folder import FORMAT, RUN, OutputFolder, find_versions, open_output
+from rinn.runs.folder import FORMAT, RUN, find_versions, open_output
 from rinn.runs.progress import WorkProgress
 from rinn.runs.terminal import Terminal
 
 PACKAGES = ("rinn", "numpy", "scipy", "pandas", "pyarrow")
 
 CAUSES = "causes.parquet"
+ROUND = "null{:05d}.npy"
 # Rows of causes.parquet made at once.
 ROWS_AT_ONCE = 2**20
 
@@ -72,53 +73,34 @@ def run_tci(
         manifest = folder.stored
         if not folder.is_complete:
             started = time.monotonic()
-            summary = _work(folder, events, weights, settings, cores, console, quiet)
-            manifest |= {"seconds": time.monotonic() - started, "summary": summary}
-            manifest |= {"status": "complete"}
+            rounds = _load_rounds(out / "work", len(events.sgas))
+
+            def save(cutoffs: np.ndarray) -> None:
+                content = io.BytesIO()
+                np.save(content, cutoffs)
+                rounds.append(cutoffs)
+                replace_file(out / "work" / ROUND.format(len(rounds) - 1), content.getbuffer())
+
+            with ScoringProgress(len(events.degs), settings.permutations, console, quiet) as report:
+                result = find_drivers(
+                    events, settings, weights,
+                    done=tuple(rounds), save=save, cores=cores, report=report,
+                )  # fmt: skip
+            replace_file(out / CAUSES, pack_causes(result))
+            for name, table in make_tables(result).items():
+                folder.write_table(name, table)
+            seconds, summary = time.monotonic() - started, result.summarise()
+            done = {"seconds": seconds, "summary": summary, "status": "complete"}
+            manifest = manifest | done
             folder.write_manifest(manifest)
         folder.discard_work()
     return TciResult(out, manifest)
 
 
-def _work(
-    folder: OutputFolder,
-    events: Events,
-    prior: Prior,
-    settings: TciSettings,
-    cores: int | None,
-    console: Console,
-    quiet: bool,
-) -> dict[str, Any]:
-    """Find the drivers and write them; returns the summary."""
-    work = folder.path / "work"
-    done = _load_rounds(work, len(events.sgas))
-    number = len(done)
-
-    def save(cutoffs: np.ndarray) -> None:
-        nonlocal number
-        content = io.BytesIO()
-        np.save(content, cutoffs)
-        replace_file(_round_path(work, number), content.getbuffer())
-        number += 1
-
-    with ScoringProgress(len(events.degs), settings.permutations, console, quiet) as report:
-        result = find_drivers(
-            events, settings, prior, done=done, save=save, cores=cores, report=report
-        )
-    replace_file(folder.path / CAUSES, pack_causes(result))
-    for name, table in make_tables(result).items():
-        folder.write_table(name, table)
-    return result.summarise()
-
-
-def _round_path(work: Path, number: int) -> Path:
-    return work / f"null{number:05d}.npy"
-
-
 def _load_rounds(work: Path, sgas: int) -> list[np.ndarray]:
     """The cut-offs of permutations that an earlier sitting has made, up to the first missing."""
     rounds: list[np.ndarray] = []
-    while (path := _round_path(work, len(rounds))).exists():
+    while (path := work / ROUND.format(len(rounds))).exists():
         try:
             cutoffs = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
         except (ValueError, EOFError, OSError, zipfile.BadZipFile):

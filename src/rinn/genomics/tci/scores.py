@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -56,8 +57,7 @@ class Group:
     carriers: np.ndarray
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Tumours of a group counted for a block of DEGs.
 
     `carriers` [sga] have the SGA, `ones` [deg, 1] the DEG, `both` [deg, sga] both. Of those
@@ -73,15 +73,8 @@ class Counts:
 
     def without(self, other: Counts) -> Counts:
         """The counts of the tumours that are not in the other group."""
-        pairs = ((self.instead, other.instead), (self.instead_ones, other.instead_ones))
-        instead = (None if a is None or b is None else a - b for a, b in pairs)
-        return Counts(
-            self.size - other.size,
-            self.carriers - other.carriers,
-            self.ones - other.ones,
-            self.both - other.both,
-            *instead,
-        )
+        pairs: Any = zip(self, other, strict=True)
+        return Counts._make(None if mine is None else mine - theirs for mine, theirs in pairs)
 
 
 @dataclass(frozen=True)
@@ -224,7 +217,7 @@ def _count_instead(
     second_only = (1 - first) * second
     instead[pairs] = second_only.sum(axis=0)[measured]
     ones[pairs] = (second_only * degs).sum(axis=0)[measured]
-    return Counts(counts.size, counts.carriers, counts.ones, counts.both, instead, ones)
+    return counts._replace(instead=instead, instead_ones=ones)
 
 
 def _find_present(group: Group, causes: np.ndarray) -> np.ndarray:
