@@ -43,15 +43,11 @@ def load_gct(
     filled = fill_options(options, kind="expression")
     lines = Lines(path, "GCT")
     rows = iter(lines)
-    version = next(rows, "")
+    version = next(rows, "").strip().strip('"')
     if not is_gct(version):
         raise lines.reject(
-            "begin with #1.2 or #1.3",
-            f"is {quote(version.strip().strip(chr(34)))}",
-            "check that it is GCT",
-            line=1,
+            "begin with #1.2 or #1.3", f"is {quote(version)}", "check that it is GCT", line=1
         )
-    version = version.strip().strip('"')[1:]
     expected, samples, gene_fields, sample_fields = _read_size(lines, next(rows, ""), version)
     header = split_header(next(rows, ""))
     lead = 1 + gene_fields
@@ -86,7 +82,7 @@ def load_gct(
             f"{lines.source} must have {expected} genes, as line 2 says, but has "
             f"{len(matrix.genes)}; download or export it again"
         )
-    log = ReadLog(str(path), f"GCT {version}")
+    log = ReadLog(str(path), f"GCT {version[1:]}")
     return make_gene_table(matrix, log, filled, annotation=annotation)
 
 
@@ -98,7 +94,7 @@ def is_gct(line: str) -> bool:
 def _read_size(lines: Lines, line: str, version: str) -> tuple[int, int, int, int]:
     """The numbers of genes, samples, and fields of each: version 1.2 has the first two only."""
     cells = [cell.strip() for cell in line.rstrip("\t ").split("\t")]
-    expected = 2 if version == "1.2" else 4
+    expected = 2 if version == "#1.2" else 4
     if len(cells) != expected or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells):
         raise lines.reject(
             f"have {expected} whole numbers with tabs between on line 2",
