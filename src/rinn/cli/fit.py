@@ -85,9 +85,9 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
+    how = {"device": device, "profile": profile, "command": context.obj}
     more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
-    more |= {"profile": profile, "device": device}
-    _fit(x, y, out, settings, truth, quiet, command=context.obj, **more)
+    _fit(x, y, out, settings, truth, quiet, **how, **more)
 
 
 @with_settings("seed", "trials")
