@@ -154,3 +154,9 @@ def test_unknown_prior_is_refused():
     for other in (0, 1, -0.1, "a", True):
         with pytest.raises(InputError, match="other must be a number above 0 and below 1"):
             make_prior(events, "uniform", other)
+
+
+def test_labels_with_a_column_twice(tmp_path):
+    (tmp_path / "tissue.csv").write_text("sample,tissue,tissue\na,lung,skin\n")
+    with pytest.raises(InputError, match="must have each column once, but repeats 'tissue'"):
+        load_labels(tmp_path / "tissue.csv")

@@ -23,7 +23,7 @@ from rinn.data.tables import (
     read_content,
     read_text_frame,
 )
-from rinn.data.text import MISSING, check_names, is_id_header
+from rinn.data.text import MISSING, check_names, check_unique, is_id_header
 from rinn.errors import InputError, quote, quote_some
 from rinn.files import within_memory
 
@@ -211,6 +211,7 @@ def load_labels(path: str | os.PathLike[str], column: str = TISSUE) -> pd.Series
         raise InputError(
             f"{path} must have a column {quote(column)}, but it has {quote_some(names)}; rename one"
         )
+    check_unique(names, str(path), "column")
     labels = frame[column if column in names else names[0]]
     check_names(labels, str(path), "label")
     missing = np.flatnonzero(labels.str.lower().isin(MISSING))
