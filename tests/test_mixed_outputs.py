@@ -252,7 +252,8 @@ def test_a_run_with_kinds(tmp_path, capsys):
     tissue.to_csv(tmp_path / "tissue.csv", index=False)
     words = ["fit", "x.csv", "y.csv", "--kinds", "kinds.csv", "--covariates", "tissue.csv"]
     words = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
-    words += ["--trials", "4", "--epochs", "3", "--device", "cpu", "--null", "1"]
+    words += ["--trials", "4", "--epochs", "3", "--bootstraps", "3", "--null", "1"]
+    words += ["--device", "cpu"]
     out = tmp_path / "run"
     assert run([*words, "--out", str(out)]) == 0
     said = capsys.readouterr().out

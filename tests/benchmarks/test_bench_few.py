@@ -44,7 +44,7 @@ def test_own_tables_keep_their_values(tmp_path):
     moved, other = bench.permute(x, y, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(other, axis=0), np.sort(y, axis=0))
     assert (np.diff(moved.mean(axis=0)) <= 0).all()
-    settings = RunSettings(trials=2, epochs=1)
+    settings = RunSettings(trials=2, epochs=1, bootstraps=2)
     task = functools.partial(bench.measure, tables=(x, y), settings=settings, device="cpu")
     records = bench.run_cases([("own", 60, 2.0, 0)], "0/1", tmp_path, task)
     assert 0 <= records[0]["found"] <= 1

@@ -47,7 +47,8 @@ def test_a_fit_says_it_on_the_terminal_and_in_the_report(tmp_path, capsys):
         tmp_path / "y.csv", index=False
     )
     words = ["fit", f"{tmp_path / 'x.csv'}", f"{tmp_path / 'y.csv'}", "--out", f"{tmp_path / 'r'}"]
-    assert run([*words, "--trials", "4", "--epochs", "2", "--device", "cpu"]) == 0
+    words += ["--bootstraps", "3", "--device", "cpu"]
+    assert run([*words, "--trials", "4", "--epochs", "2"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Small data: 80 samples are few" in said
     page = tmp_path / "r" / "report.html"

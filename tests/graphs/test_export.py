@@ -78,7 +78,7 @@ SPELLED = {
 }
 HELD_BY_CSV = st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")
 folder_per_test = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
 )
 
 

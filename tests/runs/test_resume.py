@@ -26,12 +26,16 @@ from rinn.runs.folder import RUN, open_output
 from rinn.runs.manifest import load_manifest
 
 RESULTS = ("trials.csv", "curves.csv", "graph.json", "edges.csv", "weights.safetensors")
-# Saves often enough for every interruption to find something.
+# Saves often enough for every interruption to find something; networks are soon compiled.
 SAVE_OFTEN = """
 run = rinn.cli.run
 def run_saving(arguments):
+    import functools
     import rinn.nets.search
+    import rinn.strategies.rinn
     rinn.nets.search.SECONDS_BETWEEN_SAVES = 0.2
+    draw = functools.partial(rinn.strategies.rinn.draw_default, layers=2)
+    rinn.strategies.rinn.draw_default = draw
     return run(arguments)
 rinn.cli.run = run_saving
 """
