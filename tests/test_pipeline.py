@@ -80,7 +80,7 @@ def test_table_of_trials():
 @pytest.mark.usefixtures("deep_networks")
 def test_recovery_of_the_whole_graph_on_noise_free_data():
     """Thirty small networks find the seven latents of the paper's graph, and no other."""
-    simulation = make_dataset("matrix", samples=2000, seed=5)
+    simulation = make_dataset("matrix", samples=1000, seed=5)
     data = as_data(simulation.x, simulation.y)
     settings = RunSettings(trials=32, epochs=150, effects="corrected", bootstraps=5)
     fit = fit_data(data, settings, jax.devices("cpu"))

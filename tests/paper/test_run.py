@@ -20,8 +20,9 @@ EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name i
 
 @pytest.mark.parametrize("strategy", EACH)
 def test_a_cell_of_every_strategy(strategy, tmp_path, monkeypatch):
-    few = functools.partial(RunSettings, bootstraps=3)
-    monkeypatch.setattr(rinn.paper.reproduce, "RunSettings", few)
+    small = {"bootstraps": 3} | ({} if strategy == "dm" else {"epochs": 60})
+    settings = functools.partial(RunSettings, **small)
+    monkeypatch.setattr(rinn.paper.reproduce, "RunSettings", settings)
     cell = run_small(strategy, tmp_path)
     assert (cell.dataset, cell.strategy, cell.seed, cell.samples) == ("or", strategy, 0, 150)
     assert 0 <= cell.hidden.f1.mean <= 1

@@ -28,7 +28,7 @@ JSON = ("manifest.json", "graph.json", "truth.json", "refit.json", "null.json", 
 TABLES = ("edges.csv", "trials.csv", "effects.csv", "activity.csv", "curves.csv", "names.csv")
 FILES = (*JSON, *TABLES, "weights.safetensors", "prior.json", "covariates.csv")
 COMMANDS = ("report", "score", "whatif", "activity", "similar", "name", "export", "check")
-PLACES_OF_ONE_FILE = 12  # values of a JSON file or cells of a table that a seed damages
+PLACES_OF_ONE_FILE = 6  # values of a JSON file or cells of a table that a seed damages
 
 
 @pytest.fixture(scope="module")
