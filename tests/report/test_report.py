@@ -205,7 +205,7 @@ def test_a_run_that_knows_nothing_of_the_inputs(made, tmp_path):
 
 def test_a_run_that_evolved(made, tmp_path):
     page = fit_as("esc", made, tmp_path)
-    assert "the fittest of 201 after 2 generations" in page.words
+    assert "the fittest of 41 after 2 generations" in page.words
 
 
 def test_networks_in_words():
