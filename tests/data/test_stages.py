@@ -30,6 +30,13 @@ def test_a_follower_hears_of_stages_and_parts():
     assert recorder.seconds["inner"] >= 0.05 > recorder.seconds["outer"]
 
 
+def test_two_followers_hear_the_same():
+    first, second = Recorder(), Recorder()
+    with follow(first), follow(second), stage("work"):
+        pass
+    assert first.heard == second.heard == ["begin work", "end work"]
+
+
 def test_without_a_follower_nothing_happens():
     with stage("alone"):
         assert list(count_parts(range(3), 3)) == [0, 1, 2]

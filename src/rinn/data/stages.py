@@ -29,7 +29,7 @@ class Follower(Protocol):
 class _Open:
     """The stages that are under way, and the seconds of those within each."""
 
-    follower: Follower
+    followers: tuple[Follower, ...]
     inner: list[float] = field(default_factory=list)
 
 
@@ -38,8 +38,9 @@ _OPEN: ContextVar[_Open | None] = ContextVar("stages", default=None)
 
 @contextlib.contextmanager
 def follow(follower: Follower) -> Iterator[None]:
-    """Tell a follower of every stage within the context."""
-    token = _OPEN.set(_Open(follower))
+    """Tell a follower of every stage within the context, beside those who follow already."""
+    now = _OPEN.get()
+    token = _OPEN.set(_Open((*(now.followers if now else ()), follower)))
     try:
         yield
     finally:
@@ -58,14 +59,17 @@ def stage(name: str) -> Iterator[None]:
     if now is None:
         yield
         return
-    now.follower.begin(name)
+    for follower in now.followers:
+        follower.begin(name)
     now.inner.append(0.0)
     started = time.perf_counter()
     try:
         yield
     finally:
         seconds = time.perf_counter() - started
-        now.follower.end(name, seconds - now.inner.pop())
+        own = seconds - now.inner.pop()
+        for follower in now.followers:
+            follower.end(name, own)
         if now.inner:
             now.inner[-1] += seconds
 
@@ -74,6 +78,6 @@ def count_parts(parts: Iterable[T], total: int) -> Iterator[T]:
     """Pass the parts of a stage on, and tell how many are done."""
     now = _OPEN.get()
     for done, part in enumerate(parts):
-        if now is not None:
-            now.follower.advance(done, total)
+        for follower in now.followers if now else ():
+            follower.advance(done, total)
         yield part
