@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from linear_graphs import CHAIN, DIRECT, FORK, GRAPHS, ORPHAN, draw_structure
+from linear_graphs import CHAIN, DIRECT, FORK, GRAPHS, ORPHAN, draw_structure, find_exact_moments
 from rinn.structure.moves import (
     contract_latent,
     insert_latent,
     is_acyclic,
     merge_latents,
     pool_edges,
+    propose_targets,
     remove_latent,
     remove_unreached,
     set_edges,
@@ -154,3 +155,31 @@ def test_latents_that_no_input_reaches_or_that_reach_no_output_go():
     check(found)
     assert found.latents == 1
     np.testing.assert_allclose(find_effects(found), find_effects(structure), atol=1e-12)
+
+
+SHARED = ["a h", "b h", "c k", "d k", "e h", "e k"]
+SHARED += [f"h {o}" for o in "uvw"] + [f"k {o}" for o in "xyz"]
+
+
+def find_targets(structure, inputs, name):
+    return set(np.flatnonzero(structure.edges[inputs.index(name)]) - structure.inputs)
+
+
+def test_an_input_of_its_own_latent_is_offered_those_that_explain_it():
+    truth, inputs, _ = draw_structure(SHARED)
+    outputs = truth.first_output + np.arange(6)
+    row = inputs.index("e")
+    lonely = insert_latent(truth, [row], outputs, np.ones(1), truth.totals[row, outputs])
+    lonely = set_edges(lonely, [row, row], [5, 6], None)
+    (found,) = propose_targets(lonely, row, find_exact_moments(truth), 5.0)
+    check(found)
+    assert find_targets(lonely, inputs, "e") == {2}
+    assert find_targets(found, inputs, "e") == {0, 1}
+
+
+def test_an_input_is_offered_the_parents_of_its_latents():
+    edges = ["a i", "b i", "c j", "d j", "i h", "j k", "i z", "j z", "e h", "e k"]
+    edges += [f"h {o}" for o in "uv"] + [f"k {o}" for o in "xy"]
+    structure, inputs, _ = draw_structure(edges)  # latents h, i, j, k
+    proposed = propose_targets(structure, inputs.index("e"), find_exact_moments(structure), 5.0)
+    assert [find_targets(one, inputs, "e") for one in proposed] == [{1, 2}]

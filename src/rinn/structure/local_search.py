@@ -16,6 +16,7 @@ from rinn.structure.moves import (
     propose_inserts,
     propose_merges,
     propose_splits,
+    propose_targets,
     remove_latent,
     set_edges,
 )
@@ -77,7 +78,7 @@ class LocalSearch:
         moves: list[Callable[[Scored], Scored]] = [
             self._explain_groups,
             partial(self._repeat, propose_inserts), partial(self._repeat, propose_merges),
-            self._split, self._remove, self._swap,
+            self._reassign, self._split, self._remove, self._swap,
         ]  # fmt: skip
         if self.with_covariance:
             moves.insert(0, self._add_factors)
@@ -254,6 +255,13 @@ class LocalSearch:
                 )
                 after = self.polish(self.fit(wider))
                 now = after if after[1] < now[1] - MIN_GAIN else now
+        return now
+
+    def _reassign(self, now: Scored) -> Scored:
+        """Let each input act on those latents whose effects add up to its own."""
+        for source in np.flatnonzero(now[0].edges[: now[0].inputs].any(axis=1)):
+            proposed = propose_targets(now[0], int(source), self.misfit.moments, self.penalty)
+            now = self._choose_best(now, proposed)
         return now
 
     def _split(self, now: Scored) -> Scored:

@@ -207,3 +207,48 @@ def propose_splits(
     order = np.argsort((angle - ordered[widest] - 1e-9) % np.pi, kind="stable")
     for cut in range(2, len(inputs) - 1):
         yield split_latent(graph, node, inputs[order[:cut]])
+
+
+def propose_targets(
+    graph: Structure, source: int, moments: Moments, penalty: float
+) -> Iterable[Structure]:
+    """Other latents for an input to act on, whose effects add up to its own.
+
+    They are chosen by forward selection, or are the parents of those that it acts on now.
+    """
+    root = np.linalg.cholesky(moments.precision)
+    variance = moments.errors[source, 0] ** 2 / moments.residual[0, 0]  # over that of an output
+    row = moments.effects[source] @ root / np.sqrt(variance)
+    loadings = graph.loadings @ root
+    nodes = slice(graph.inputs, graph.first_output)
+    current = np.flatnonzero(graph.edges[source, nodes])
+    inner = graph.edges[nodes, nodes]
+    parents = {int(p[0]) if len(p := np.flatnonzero(inner[:, k])) == 1 else int(k) for k in current}
+    usable = np.flatnonzero(np.delete(graph.latent_inputs, source, axis=1).any(axis=1))
+    for targets in (_select_rows(loadings, usable, row, penalty), sorted(parents)):
+        if targets and set(targets) != set(current.tolist()):
+            weights = np.linalg.lstsq(loadings[targets].T, row, rcond=None)[0]
+            changed = set_edges(graph, np.full(len(current), source), graph.inputs + current, None)
+            ends = graph.inputs + np.array(targets)
+            sources = np.full(len(targets), source)
+            yield set_edges(changed, sources, ends, weights * np.sqrt(variance))
+
+
+def _select_rows(
+    rows: np.ndarray, usable: np.ndarray, total: np.ndarray, penalty: float
+) -> list[int]:
+    """Rows that add up to a total, as long as each pays for an edge: forward selection."""
+    chosen: list[int] = []
+    size = (rows**2).sum(axis=1)
+    while len(chosen) < len(usable):
+        taken = rows[chosen]
+        project = np.linalg.pinv(taken) @ taken
+        part, left = rows[usable] - rows[usable] @ project, total - total @ project
+        alone = (part**2).sum(axis=1)
+        gains = (part @ left) ** 2 / np.maximum(alone, 1e-12)
+        gains[alone < 1e-6 * size[usable]] = 0.0
+        best = int(np.argmax(gains))
+        if gains[best] < penalty:
+            break
+        chosen.append(int(usable[best]))
+    return chosen
