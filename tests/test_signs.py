@@ -64,12 +64,13 @@ def list_reached(graph):
     return [(latent, o) for latent, reached in below.items() for o in outputs if o in reached]
 
 
-def find_ranges(own):
-    """The ranges of the latents, as `load_model` reads them from activity.csv."""
+def find_ranges(own, data):
+    """The ranges of inputs and latents, as `load_model` reads them from a run folder."""
+    names = [*data.inputs, *(latent.latent for latent in own.latents)]
     found = {}
-    for latent, values in zip(own.latents, own.latent_values.T, strict=True):
+    for name, values in zip(names, np.hstack([data.x, own.latent_values]).T, strict=True):
         least, most, mean, sd = values.min(), values.max(), values.mean(), values.std()
-        found[latent.latent] = Range(least, most, mean, max(least, mean - sd), min(most, mean + sd))
+        found[name] = Range(least, most, mean, max(least, mean - sd), min(most, mean + sd))
     return found
 
 
@@ -103,7 +104,7 @@ def refits(request, at_start):
         own = refit.refit_graph(graph, problem, data.inputs, data.outputs)
         graph = pipeline.annotate_latent(LatentGraph(graph, graph), refit=own).graph
         names, scale = (data.inputs, data.outputs), problem.x_scale
-        about = own.models, (), scale, find_ranges(own)
+        about = own.models, (), scale, find_ranges(own, data)
         model = RunModel(*names, problem.likelihood, *about)
         found.append((graph, own, model, data))
     return found
