@@ -8,7 +8,8 @@ on which output.
 
     python benchmarks/bench_scale.py 5000x1000x200x12    samples x inputs x outputs x latents
     python benchmarks/bench_scale.py 5000x1000x200x12 --permuted    nothing to find
-    python benchmarks/bench_scale.py --table benchmarks/records/DATE/scale.jsonl
+    python benchmarks/bench_scale.py --table benchmarks/records/DATE/scale_h200.jsonl
+    python benchmarks/bench_scale.py --growth benchmarks/records/DATE/growth_h200.jsonl
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -48,10 +50,12 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--json", type=Path, help="add a line of JSON for each run")
     parser.add_argument("--table", type=Path, help="print the table of a file of such lines")
+    parser.add_argument("--growth", type=Path, help="the same by dimension, and draw a picture")
+    parser.add_argument("--picture", type=Path, default=Path("docs/images/growth.png"))
     options = parser.parse_args()
-    if options.table:
-        lines = options.table.read_text(encoding="utf-8").splitlines()
-        print(tabulate([json.loads(line) for line in lines]))
+    if path := options.table or options.growth:
+        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        print(tabulate_growth(records, options.picture) if options.growth else tabulate(records))
         return
     for text in options.sizes:
         size = tuple(int(part) for part in text.split("x"))
@@ -208,6 +212,32 @@ def tabulate(records: list[dict[str, Any]]) -> str:
     for row in table[shown].itertuples(index=False):
         lines.append("| " + " | ".join(str(value) for value in row) + " |")
     return "\n".join(lines)
+
+
+def tabulate_growth(records: list[dict[str, Any]], picture: Path) -> str:
+    """Seconds where one dimension varies and the others do not, with exponents, and a picture."""
+    dimensions = ("samples", "inputs", "outputs", "latents")
+    base = [
+        max(values, key=values.count) for values in zip(*(r["size"] for r in records), strict=True)
+    ]
+    figure, axes = plt.subplots(1, 4, figsize=(11, 2.8), sharey=True, layout="constrained")
+    lines = ["| dimension | from | to | seconds | exponent |", "| --- |" + " --- |" * 4]
+    for at, (name, axis) in enumerate(zip(dimensions, axes, strict=True)):
+        others = [i for i in range(4) if i != at]
+        chosen = [r for r in records if all(r["size"][i] == base[i] for i in others)]
+        chosen.sort(key=lambda record: record["size"][at])
+        sizes, seconds = [r["size"][at] for r in chosen], [r["seconds"] for r in chosen]
+        slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        shown = ", ".join(f"{value:.0f}" for value in seconds)
+        lines.append(f"| {name} | {sizes[0]:,} | {sizes[-1]:,} | {shown} | {slope:.2f} |")
+        axis.loglog(sizes, seconds, "o-", color="#0b63a8")
+        axis.set_xlabel(name)
+        axis.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
+        axis.minorticks_off()
+    axes[0].set_ylabel("seconds")
+    axes[0].set_yticks([10, 20, 40, 80], ["10", "20", "40", "80"])
+    figure.savefig(picture, dpi=110)
+    return "\n".join([f"Others: {dict(zip(dimensions, base, strict=True))}", *lines])
 
 
 if __name__ == "__main__":

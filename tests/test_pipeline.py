@@ -78,6 +78,7 @@ def test_table_of_trials():
 
 
 @pytest.mark.usefixtures("deep_networks")
+@pytest.mark.slow
 def test_recovery_of_the_whole_graph_on_noise_free_data():
     """Thirty small networks find the seven latents of the paper's graph, and no other."""
     simulation = make_dataset("matrix", samples=1000, seed=5)

@@ -18,6 +18,7 @@ from rinn.data.align import load_data
 from rinn.data.records import Data
 from rinn.data.stages import stage
 from rinn.errors import InputError
+from rinn.files import check_memory
 from rinn.graphs.files import load_graph, write_graph
 from rinn.nets.devices import find_devices
 from rinn.nets.groups import TrainedNet
@@ -36,6 +37,7 @@ from rinn.runs.write import describe_run, write_fit
 from rinn.structure.null import NETWORKS, fit_null
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.qvalues import Null, NullRound, assign_q
+from rinn.structure.screen import find_memory
 
 SECONDS_BETWEEN_TABLES = 2.0
 
@@ -90,6 +92,14 @@ def fit_run(
             truth = None if truth_path is None else load_graph(truth_path)
             if truth is not None:
                 check_truth(truth, data.inputs, data.outputs)
+        if size := find_memory(data):
+            check_memory(size, "the work on X and Y", 1)
+            if not quiet:
+                console.print(
+                    f"{len(data.inputs):,} inputs and {len(data.outputs):,} outputs of "
+                    f"{len(data.x):,} samples: about {size / 1e9:.1f} GB of memory are needed.",
+                    highlight=False,
+                )
         with stage("planning"):
             plan = plan_run(data, settings, prior)
             devices = find_devices(device)

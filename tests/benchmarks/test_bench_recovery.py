@@ -476,6 +476,7 @@ def answer_or_die(case):
     return {"case": asdict(case), "pid": os.getpid()}
 
 
+@pytest.mark.slow  # of the benchmark, not of what users run
 def test_dead_process_is_recorded_and_replaced():
     cases = iter([bench.Case("paper", "or", 250, seed) for seed in range(3)])
     records = list(bench.run_spawned(answer_or_die, cases, 1))
@@ -485,6 +486,7 @@ def test_dead_process_is_recorded_and_replaced():
     assert next(cases, None) is None
 
 
+@pytest.mark.slow  # of the benchmark, not of what users run
 def test_tiny_run_from_data_to_tables(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "SIZES", (250,))
     monkeypatch.setattr(bench, "FEWER", ("or",))

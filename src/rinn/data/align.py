@@ -151,6 +151,7 @@ def pair_tables(
     dropped += [entry for entry in unmatched if entry.name not in names]
     x_values, inputs, x_dropped = _drop_constant(x, "X")
     y_values, outputs, y_dropped = _drop_constant(y, "Y")
+    y_values = y_values.astype(np.float64, copy=False)
     check_range(x_values, inputs, "X")
     check_range(y_values, outputs, "Y")
     notes, coding = list[str](), (0.0, 1.0)
@@ -251,7 +252,6 @@ def fingerprint(data: Data) -> dict[str, str]:
     names = {"inputs": list(data.inputs), "outputs": list(data.outputs)}
     samples = None if data.samples is None else list(data.samples)
     contents = {
-        "x": np.ascontiguousarray(data.x, dtype="<f8").tobytes(),
         "y": np.ascontiguousarray(np.where(np.isnan(data.y), np.nan, data.y), "<f8").tobytes(),
         "names": json.dumps(names, sort_keys=True).encode(),
         "samples": json.dumps(samples).encode(),
@@ -262,7 +262,11 @@ def fingerprint(data: Data) -> dict[str, str]:
         contents["covariates"] = columns + values
     if data.kinds:
         contents["kinds"] = json.dumps(sorted(data.kinds)).encode()
-    return {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+    digests = {part: hashlib.sha256(content).hexdigest() for part, content in contents.items()}
+    x = hashlib.sha256()
+    for row in data.x:  # one by one: a wide table has one byte a cell
+        x.update(np.ascontiguousarray(row, dtype="<f8").tobytes())
+    return {"x": x.hexdigest()} | digests
 
 
 def _load_two(x_path: Path, y_path: Path) -> tuple[Table, Table, tuple[str, ...]]:
@@ -432,7 +436,7 @@ def _drop_copies(
     seen: dict[bytes, int] = {}
     kept, dropped = [], []
     for number, column in enumerate(values.T):
-        moved = column - column[0]
+        moved = column - np.float64(column[0])
         size = np.abs(moved)
         unit = moved[(size > 0.1 * np.median(size[size > 0])).argmax()]
         rounded = np.round(moved / unit, 9) + 0.0  # no -0.0

@@ -17,6 +17,7 @@ from rinn.data.scaling import Standardizer, find_limits, fit_standardizer
 
 MANY_INPUTS = 100
 SAMPLES_PER_INPUT = 3  # with fewer, a regression on all inputs says nothing
+BLOCK = 50_000_000  # inputs that are scaled at a time
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
     test, seen = np.sort(order[:n_test]), order[n_test:]
     numbers = np.array([kind == NUMBER for kind in kinds])
     y = np.where(numbers, np.clip(data.y, *find_limits(data.y[seen])), data.y)
-    x_scale = fit_standardizer(data.x[seen])
+    x, x_scale = _scale_inputs(data.x, seen)
     likelihood = make_likelihood(kinds, y[seen], fit_standardizer(y[seen], binary=False))
     y = np.ascontiguousarray(likelihood.scale.apply(y).T, np.float32)
     observed = None if data.is_complete else ~np.isnan(y)
@@ -130,7 +131,7 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         trains = [split.train for split in splits]
         adjustment = fit_adjustment(data.covariates.numbers, y, likelihood, trains, observed)
     return Problem(
-        x=np.ascontiguousarray(x_scale.apply(data.x).T, np.float32),
+        x=x,
         y=y,
         likelihood=likelihood,
         splits=splits,
@@ -140,6 +141,22 @@ def make_problem(data: Data, *, seed: int = 0, loss: str = "auto") -> Problem:
         observed=observed,
         tested=(len(wide.inputs), len(wide.outputs)) if wide else (0, 0),
     )
+
+
+def _scale_inputs(
+    values: np.ndarray, seen: np.ndarray
+) -> tuple[Float[np.ndarray, "input sample"], Standardizer]:
+    """The scaled inputs, block by block: they may be stored in one byte each."""
+    samples, inputs = values.shape
+    result = np.empty((inputs, samples), np.float32)
+    scales = []
+    step = max(1, BLOCK // samples)
+    for first in range(0, inputs, step):
+        part = values[:, first : first + step]
+        scales.append(fit_standardizer(part[seen]))
+        result[first : first + step] = scales[-1].apply(part).T
+    mean, std = (np.concatenate([getattr(s, name) for s in scales]) for name in ("mean", "std"))
+    return result, Standardizer(mean, std)
 
 
 def add_offset(

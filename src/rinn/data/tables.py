@@ -6,7 +6,7 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
+from scipy import sparse
 
 from rinn.data.text import (
     Cells,
@@ -35,6 +36,7 @@ from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: that of the first line
 TEXT_SUFFIXES = tuple(SEPARATORS)
+NARROW = 10_000_000  # cells
 
 
 @dataclass(frozen=True)
@@ -145,19 +147,20 @@ def read_parquet(content: bytes, source: str) -> pd.DataFrame:
         ) from error
 
 
-def make_table(values: pd.DataFrame | np.ndarray, label: str, *, missing: bool = False) -> Table:
+def make_table(values: Any, label: str, *, missing: bool = False) -> Table:
     """Make a table from a DataFrame or a 2-D array, which stay as they are.
 
     The index of a DataFrame gives the sample ids, unless it is pandas' default 0, 1, 2 and so on.
     """
     if isinstance(values, pd.DataFrame):
         cells = convert_frame(values, label, label.lower())
-    elif isinstance(values, np.ndarray):
-        cells = convert_array(values, label, label.lower())
+    elif sparse.issparse(values) or isinstance(values, np.ndarray):
+        dense = _as_dense(values, label) if sparse.issparse(values) else values
+        cells = convert_array(dense, label, label.lower())
     else:
         raise InputError(
-            f"{label} must be a DataFrame or a 2-D array, but it is a {type(values).__name__}; "
-            f"wrap it in pandas.DataFrame"
+            f"{label} must be a DataFrame, a 2-D array or a sparse matrix, but it is a "
+            f"{type(values).__name__}; wrap it in pandas.DataFrame"
         )
     return check_cells(cells, label, missing=missing)
 
@@ -175,7 +178,21 @@ def convert_array(values: np.ndarray, source: str, prefix: str) -> Cells:
             f"with astype(float)"
         )
     names = tuple(f"{prefix}{number}" for number in range(values.shape[1]))
-    return Cells(np.array(values, dtype=np.float64, order="C"), names, None)
+    dtype = _choose_dtype([values.dtype], values.size)
+    return Cells(np.array(values, dtype=dtype, order="C"), names, None)
+
+
+def _choose_dtype(dtypes: Iterable[Any], cells: int) -> Any:
+    """Large tables of one byte a cell stay as they are; all others become float64."""
+    is_narrow = cells >= NARROW and all(dtype in (np.bool_, np.uint8) for dtype in dtypes)
+    return np.uint8 if is_narrow else np.float64
+
+
+def _as_dense(values: Any, source: str) -> np.ndarray:
+    """A sparse matrix as an array; one of 0 and 1 takes one byte a cell."""
+    dtype = np.uint8 if np.isin(values.data, (0, 1)).all() else values.dtype
+    check_memory(values.shape[0] * values.shape[1] * np.dtype(dtype).itemsize, source, 2)
+    return np.asarray(values.astype(dtype).toarray())
 
 
 def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
@@ -185,7 +202,7 @@ def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
     names = tuple(_show(name) for name in frame.columns)
     if isinstance(frame.columns, pd.RangeIndex):
         names = tuple(f"{prefix}{number}" for number in range(len(names)))
-    values = np.empty(frame.shape)
+    values = np.empty(frame.shape, _choose_dtype(set(frame.dtypes), frame.size))
     for number, name in enumerate(names):
         values[:, number] = _convert_column(frame.iloc[:, number], name, samples, source)
     return Cells(values, names, samples)
@@ -243,6 +260,9 @@ def _decode(content: bytes, suffix: str, source: str) -> tuple[str, str]:
 
 def _read_npz(content: bytes, source: str, prefix: str) -> Cells:
     arrays = _unpack_npz(content, source)
+    if {"format", "shape", "data"} <= arrays.keys():  # as scipy.sparse.save_npz writes it
+        matrix = _as_dense(sparse.load_npz(io.BytesIO(content)), source)
+        return convert_array(matrix, source, prefix)
     names = [name for name in arrays if name not in ("columns", "samples")]
     if "values" not in names and len(names) != 1:
         raise InputError(

@@ -24,6 +24,7 @@ from scipy import stats
 
 from rinn.data.adjustment import find_basis
 from rinn.data.problem import Problem, is_large
+from rinn.data.records import Data
 from rinn.structure import constants as c
 
 BLOCK = 50_000_000  # values of a block of inputs, or of its correlations
@@ -50,6 +51,16 @@ class _Tests:
     cutoff: float  # of |z|: pairs above make an input pass by themselves
     input_z: Float[np.ndarray, " input"]  # the largest |z|
     outcome_z: Float[np.ndarray, " outcome"]
+
+
+def find_memory(data: Data) -> int:
+    """About how many bytes the work on wide tables takes; 0 for others."""
+    samples, inputs, outputs = len(data.x), len(data.inputs), len(data.outputs)
+    if inputs <= c.MANY_INPUTS and outputs <= c.MANY_OUTPUTS:
+        return 0
+    kept = min(inputs, c.MAX_SCREENED), min(outputs, c.MAX_OUTPUTS)
+    tables = samples * (inputs * (data.x.itemsize + 4) + 24 * outputs + 48 * sum(kept))
+    return tables + 16 * BLOCK + 8 * sum(kept) ** 2
 
 
 def screen(
