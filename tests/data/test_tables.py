@@ -368,7 +368,8 @@ def test_make_table_names_the_label():
 
 @pytest.mark.parametrize("values", [[[1, 2], [3]], pd.Series([1, 2]), None])
 def test_make_table_of_something_else(values):
-    sentence = f"Y must be a DataFrame, a 2-D array or a sparse matrix, but it is a {type(values).__name__}; "
+    must = "Y must be a DataFrame, a 2-D array or a sparse matrix"
+    sentence = f"{must}, but it is a {type(values).__name__}; "
     with pytest.raises(InputError, match=f"^{sentence}wrap it in pandas.DataFrame$"):
         make_table(values, "Y")
 
