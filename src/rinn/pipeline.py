@@ -237,10 +237,25 @@ def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> F
         views = [view_net(net, problem) for net in fit.kept]
         return replace(fit, latent=vote_graph(views, data.inputs, data.outputs))
     fit = _read_graph(fit, plan)
-    if not refit:
-        return fit
-    with stage("refit"):
-        return _compare_graph(fit, plan.settings)
+    if refit:
+        with stage("refit"):
+            fit = _compare_graph(fit, plan.settings)
+    return replace(fit, latent=_add_unscreened(fit.latent, data))
+
+
+def _add_unscreened(latent: LatentGraph, data: Data) -> LatentGraph:
+    """The graphs with all columns of the tables as nodes, also those that a screening left out."""
+    if data.screening is None:
+        return latent
+    graphs = []
+    for graph in (latent.graph, latent.candidates):
+        full: nx.DiGraph = nx.DiGraph()
+        full.add_nodes_from(data.screening.inputs, role="input")
+        full.add_nodes_from(n for n in graph.nodes(data=True) if n[1]["role"] == "latent")
+        full.add_nodes_from(data.screening.outputs, role="output")
+        full.add_edges_from(graph.edges(data=True))
+        graphs.append(full)
+    return replace(latent, graph=graphs[0], candidates=graphs[1])
 
 
 def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:

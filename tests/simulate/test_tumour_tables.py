@@ -200,7 +200,7 @@ def test_tables_that_cannot_be_read_are_refused(x, y, tmp_path):
     refuse(
         r"x_block .*none\.csv. must be an existing file", x_block=tmp_path / "none.csv", y_block=y
     )
-    refuse("y_block must be a DataFrame or a 2-D array, but it is a int", x_block=x, y_block=3)
+    refuse("y_block must be a DataFrame, a 2-D array or a sparse", x_block=x, y_block=3)
     refuse("x_block must have no missing", x_block=x.assign(EGFR=np.nan), y_block=y)
 
 

@@ -2,13 +2,22 @@
 
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
+from rinn import RINN
 from rinn.config import RunSettings
+from rinn.data.align import as_data
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
+from rinn.fit import fit_run
+from rinn.graphs.basics import by_role
+from rinn.graphs.files import write_graph
 from rinn.pipeline import fit_data, plan_run
+from rinn.refit.samples import take_samples
+from rinn.runs.model import load_model
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.prior.statements import Statement
 from rinn.structure.screen import find_passing, screen
@@ -65,6 +74,12 @@ def test_the_graph_of_a_wide_table_has_the_kept_columns_and_the_true_edges():
 def test_noise_gives_no_edge(samples):
     fit = fit_data(permute(make_wide(samples)), SETTINGS, (), refit=False)
     assert fit.latent.graph.number_of_edges() == 0
+
+
+def test_the_test_of_fit_is_not_misled_by_the_screening():
+    p = [fit_data(make_wide(seed=s), SETTINGS, (), refit=False).latent.fit["p"] for s in range(4)]
+    assert min(p) > 0.01
+    assert fit_data(permute(make_wide()), SETTINGS, (), refit=False).latent.fit is None
 
 
 def test_of_linked_inputs_one_is_kept():
@@ -127,3 +142,56 @@ def test_gaps_and_test_samples_are_not_looked_at():
 def test_an_input_with_many_small_effects_passes():
     owners, p = np.repeat([3, 7], [50, 1]), np.full(51, 5e-4)
     assert find_passing(owners, p, 10, 100).tolist() == [3]
+
+
+def test_a_wide_table_with_one_output():
+    data = make_wide()
+    data = replace(data, y=data.y[:, :1], outputs=data.outputs[:1])
+    graph = fit_data(data, SETTINGS, (), refit=False).latent.graph
+    assert set(graph.edges) == {(f"x{i}", "y0") for i in range(4)}
+
+
+def test_the_graph_has_all_columns_as_nodes():
+    data = make_wide()
+    graph = fit_data(data, SETTINGS, (), refit=False).latent.graph
+    assert by_role(graph, "input") == list(data.inputs)
+    assert by_role(graph, "output") == list(data.outputs)
+
+
+def test_gene_sets_are_resolved_by_all_columns():
+    names = tuple(f"G{i}" for i in range(400))
+    data = make_wide()
+    data = as_data(pd.DataFrame(data.x, columns=names), pd.DataFrame(data.y, columns=names[:250]))
+    sets = {"A": frozenset(names[:4]), "large": frozenset(names[:230])}
+    known = PriorKnowledge(sets=sets)
+    plan = plan_run(data, SETTINGS, known)
+    rows = [plan.data.inputs.index(f"G{i}_x") for i in range(4)]
+    pairs = plan.prior.prior.input_pairs
+    assert (pairs[np.ix_(rows, rows)] > 0).sum() == 12
+    assert (pairs > 0).sum() == 12  # not those of the set with more than half of the inputs
+    assert plan_run(permute(data), SETTINGS, known).prior is not None
+
+
+def test_files_of_a_wide_run(tmp_path):
+    data = make_wide()
+    for name, values, columns in (("x", data.x, data.inputs), ("y", data.y, data.outputs)):
+        frame = pd.DataFrame(values, columns=[f"G{column[1:]}" for column in columns])
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    truth = nx.DiGraph()
+    truth.add_nodes_from((f"G{i}_x" if i < 250 else f"G{i}" for i in range(400)), role="input")
+    truth.add_nodes_from((f"G{i}_y" for i in range(250)), role="output")
+    truth.add_nodes_from(("h", "missed"), role="latent")
+    truth.add_edges_from([*((f"G{i}_x", "h") for i in range(4)), ("G200_x", "missed")])
+    truth.add_edges_from([*(("h", f"G{o}_y") for o in range(5)), ("missed", "G240_y")])
+    truth.add_edge("missed", "G241_y")
+    write_graph(truth, tmp_path / "truth.json")
+    paths = tmp_path / "x.csv", tmp_path / "y.csv", tmp_path / "run"
+    run = fit_run(*paths, SETTINGS, truth_path=tmp_path / "truth.json", device="cpu", quiet=True)
+    assert run.scores["paper"]["hidden"]["recall"] == 0.5
+    table = pd.read_csv(tmp_path / "run" / "screening.csv")
+    assert table["kept"].sum() == len(run.inputs) + len(run.outputs)
+    assert len(table) == 650
+    model = load_model(tmp_path / "run")
+    assert len(take_samples(model, tmp_path / "x.csv").x) == len(run.inputs)
+    estimator = RINN(bootstraps=0, device="cpu").fit(data.x, data.y)
+    assert estimator.predict(data.x).shape == data.y.shape

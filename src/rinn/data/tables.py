@@ -190,6 +190,7 @@ def _choose_dtype(dtypes: Iterable[Any], cells: int) -> Any:
 
 def _as_dense(values: Any, source: str) -> np.ndarray:
     """A sparse matrix as an array; one of 0 and 1 takes one byte a cell."""
+    values = values.tocsr()
     dtype = np.uint8 if np.isin(values.data, (0, 1)).all() else values.dtype
     check_memory(values.shape[0] * values.shape[1] * np.dtype(dtype).itemsize, source, 2)
     return np.asarray(values.astype(dtype).toarray())

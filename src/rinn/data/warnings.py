@@ -26,7 +26,7 @@ def find_warnings(data: Data, networks: int | None = None) -> tuple[str, ...]:
     outputs = [name for name, flag in zip(data.outputs, numbers, strict=True) if flag]
     warnings = [
         *data.notes,
-        warn_of_size(len(data.x), len(data.inputs)),
+        warn_of_size(len(data.x), len((data.screening or data).inputs)),
         _warn_of_networks(networks),
         _warn_of_rare(data),
         _warn_of_codes("X", data.x, data.inputs),

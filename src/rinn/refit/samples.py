@@ -134,6 +134,7 @@ class RunModel:
         ranges: of inputs and latents.
         is_adequate: whether the graph's network predicts as well as others; None if unknown.
         offsets: how covariates act on the outputs apart from the graph; None where there are none.
+        columns: of Y, also those that a screening left out; empty where these are the outputs.
     """
 
     inputs: tuple[str, ...]
@@ -145,6 +146,7 @@ class RunModel:
     ranges: Mapping[str, Range]
     is_adequate: bool | None = None
     offsets: Offsets | None = None
+    columns: tuple[str, ...] = ()
 
     @property
     def loss(self) -> str:
@@ -195,7 +197,7 @@ def take_samples(
     others = [name for column, name in enumerate(given.columns) if column not in set(columns)]
     messages = _check_values(model, values)
     if others:
-        unknown = f"X has columns that the run does not know, left out: {quote_some(others)}"
+        unknown = f"X has columns that the run does not use, left out: {quote_some(others)}"
         messages.insert(0, unknown)
     x = np.ascontiguousarray(model.x_scale.apply(values).T)
     offset = None
@@ -222,7 +224,7 @@ def _read(model: RunModel, table: Source) -> Table:
 def _shorten(model: RunModel, name: str) -> str:
     """The name that an input had in its own table, where both tables had it."""
     base = name.removesuffix("_x")
-    return base if f"{base}_y" in model.outputs else name
+    return base if f"{base}_y" in (model.columns or model.outputs) else name
 
 
 def _find_rows(names: Sequence[str], chosen: Sequence[str]) -> list[int]:

@@ -14,6 +14,7 @@ from rinn.data.likelihoods import BINARY, KINDS, MIXED, NUMBER, Likelihood
 from rinn.data.scaling import Standardizer
 from rinn.data.tables import load_table
 from rinn.errors import InputError
+from rinn.graphs.basics import by_role
 from rinn.refit.model import GraphModel, NodeFunction
 from rinn.refit.samples import Range, RunModel, read_offsets
 from rinn.runs.checkpoint import WEIGHTS
@@ -61,6 +62,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         ranges=ranges | _measure_latents(contents.folder / ACTIVITY, models[0].latents),
         is_adequate=None if comparison is None else comparison.is_adequate,
         offsets=offsets,
+        columns=tuple(by_role(contents.full_graph, "output")),
     )
 
 

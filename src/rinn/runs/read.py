@@ -110,9 +110,18 @@ class RunContents:
         return self.manifest.scores
 
     @cached_property
-    def graph(self) -> nx.DiGraph:
-        """The graph that is reported."""
+    def full_graph(self) -> nx.DiGraph:
+        """The graph that is reported, with all columns of the tables as nodes."""
         return load_graph(self.folder / "graph.json")
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The graph that is reported, without columns that a screening left out."""
+        kept, graph = {*self.inputs, *self.outputs}, self.full_graph.copy()
+        for node, role in list(graph.nodes(data="role")):
+            if role != "latent" and node not in kept and not graph.degree(node):
+                graph.remove_node(node)
+        return graph
 
     @cached_property
     def truth(self) -> nx.DiGraph | None:

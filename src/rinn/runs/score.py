@@ -69,7 +69,7 @@ def score_run(run: RunContents, truth: nx.DiGraph) -> Scores:
     """Score the networks and the graph of a run; see `score_path`."""
     maps = [map_trained(net) for net in run.find_nets("paper")]
     if not maps:
-        return _score_graph(run.graph, truth)
+        return _score_graph(run.full_graph, truth)
     paper, graph = score_nets(maps, run.graph, truth, run.inputs, run.outputs)
     scores = {"paper": paper.to_json(), "graph": graph.to_json()}
     return read_record(Scores, scores)

@@ -147,7 +147,7 @@ def describe_screening(data: Data, samples: int) -> list[str]:
         f"{len(data.outputs):,} of {outputs:,} outputs (false-discovery rate {SCREEN_FDR:g}; "
         f"{SCREENING} lists all); the others count as having no effect."
     ]
-    if samples < SAMPLES_PER_INPUT * inputs:
+    if samples < SAMPLES_PER_INPUT * inputs and len(data.inputs) < inputs:
         result.append(
             "There are too few samples for a regression on all inputs, so that an edge of an input "
             "may be that of a correlated one which was left out."

@@ -194,4 +194,6 @@ def _is_supported(
 ) -> bool:
     if effects.test is None or (prior is not None and prior.speaks_for(row, list(outputs))):
         return True
+    # The test allows for the choice among the outputs that were kept.
+    level /= max(effects.sample.tested[1] / effects.sample.y.shape[1], 1.0)
     return effects.test.find_p(row, outputs, level) <= level

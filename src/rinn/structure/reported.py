@@ -25,7 +25,7 @@ from rinn.structure import constants as c
 from rinn.structure.effects import Effects
 from rinn.structure.moves import set_edges
 from rinn.structure.records import GraphSettings, LatentGraph, Moments, Structure, make_structure
-from rinn.structure.regression import find_overdispersion
+from rinn.structure.regression import estimate_moments, find_overdispersion
 from rinn.structure.score import Misfit, find_penalty
 
 # By whether effects, and covariance, pay for an edge.
@@ -173,8 +173,16 @@ def _find_support(
     return support
 
 
-def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
-    """Test whether a graph explains the effects: chi-square, degrees of freedom, p-value."""
+def test_fit(graph: Structure, effects: Effects) -> dict[str, float] | None:
+    """Test whether a graph explains the effects: chi-square, degrees of freedom, p-value.
+
+    A screening keeps columns whose effects are large by chance too. After one, those without an
+    edge take no part, and without any edge there is no test.
+    """
+    if any(effects.sample.tested):
+        if not graph.edges.any():
+            return None
+        graph, effects = _take_connected(graph, effects)
     moments = effects.moments.take(graph.inputs)
     misfit = Misfit(moments, effects_only=True)
     value = max(misfit.fit(graph, c.SUPPORT_STEPS)[1], 0.0)  # an exact fit may round below 0
@@ -185,6 +193,29 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float]:
     scaled /= max(find_overdispersion(effects.sample, effects.moments, graph.inputs), 1e-12)
     p = float(stats.chi2.sf(scaled, free)) if free > 0 else 1.0
     return {"chi2": float(scaled), "df": int(max(free, 0)), "p": p}
+
+
+def _take_connected(graph: Structure, effects: Effects) -> tuple[Structure, Effects]:
+    """The graph and effects of the inputs and outputs that have edges."""
+    sample = effects.sample
+    columns = np.arange(sample.x.shape[1])
+    if len(columns) == graph.inputs:  # without products of inputs
+        columns = np.flatnonzero(graph.edges[: graph.inputs].any(axis=1))
+    outputs = np.flatnonzero(graph.edges[:, graph.first_output :].any(axis=0))
+    sample = replace(
+        sample,
+        x=sample.x[:, columns],
+        y=sample.y[:, outputs],
+        observed=None if sample.observed is None else sample.observed[:, outputs],
+        owners=tuple(sample.owners[i] for i in columns),
+    )
+    inputs = columns[columns < graph.inputs]
+    nodes = np.concatenate(
+        [inputs, np.array(graph.latent_nodes, int), graph.first_output + outputs]
+    )
+    part = np.ix_(nodes, nodes)
+    graph = make_structure(graph.edges[part], len(inputs), len(outputs), graph.weights[part])
+    return graph, replace(effects, sample=sample, moments=estimate_moments(sample))
 
 
 def from_graph(graph: nx.DiGraph, inputs: Sequence[str], outputs: Sequence[str]) -> Structure:

@@ -92,21 +92,21 @@ def screen(
             input_z, outcome_z = tests.input_z, tests.outcome_z
         wanted.update(tests.outcomes[tests.outcomes < len(y)].tolist())
         if len(kept) == len(x):
-            wanted.update(_find_similar(x.take(kept), y, np.array(sorted(wanted), int)))
+            wanted.update(_find_similar(x, kept, y, np.array(sorted(wanted), int)))
             break
         pool = np.setdiff1d(tests.inputs, kept)
         pool = np.sort(pool[np.argsort(-tests.input_z[pool], kind="stable")[: c.MAX_POOL]])
-        new = _select(x.take(pool), outcomes, tests.cutoff, limit - len(kept))
+        new = _select(x.take(pool), outcomes, tests.cutoff, x.free, limit - len(kept))
         if not len(new):
             break
         kept = np.union1d(kept, pool[new])
-        wanted.update(_find_similar(x.take(kept), y, np.array(sorted(wanted), int)))
+        wanted.update(_find_similar(x, kept, y, np.array(sorted(wanted), int)))
     if not len(kept):
         kept = np.sort(np.argsort(-input_z, kind="stable")[: c.MIN_SCREENED])
     if not wanted:
         wanted.update(np.argsort(-outcome_z, kind="stable")[: c.MIN_SCREENED].tolist())
     strongest = sorted(wanted, key=lambda o: (o not in outputs, -outcome_z[o], o))
-    chosen = np.array(sorted(strongest[: c.MAX_OUTPUTS]), int)
+    chosen = np.array(sorted(strongest[: max(c.MAX_OUTPUTS, len(outputs))]), int)
     return Screened(kept, chosen, input_z, outcome_z)
 
 
@@ -126,6 +126,12 @@ class _Inputs:
     @property
     def samples(self) -> int:
         return len(self._rows)
+
+    @property
+    def free(self) -> int:
+        """Degrees of freedom of a correlation, covariates held fixed."""
+        covariates = 0 if self._basis is None else self._basis.shape[1]
+        return max(self.samples - 2 - covariates, 1)
 
     def take(self, inputs: np.ndarray) -> Float[np.ndarray, "input sample"]:
         values = self._x[inputs][:, self._rows]
@@ -178,14 +184,17 @@ def _pool(x: np.ndarray, y: np.ndarray, left: np.ndarray) -> Float[np.ndarray, "
     return np.asarray((_find_clear(x, y, variance) / variance) @ left)
 
 
-def _find_similar(x: np.ndarray, y: np.ndarray, outputs: np.ndarray) -> list[int]:
+def _find_similar(
+    inputs: _Inputs, kept: np.ndarray, y: np.ndarray, outputs: np.ndarray
+) -> list[int]:
     """The outputs that what the inputs predict of some outputs predicts as well."""
+    x = inputs.take(kept)
     left = _leave(x, y[outputs])
     variance = np.maximum(np.einsum("os,os->o", left, left), SMALLEST)
     predicted = _standardise(_find_clear(x, y[outputs], variance).T @ x)
-    z = np.abs(_find_z(y @ predicted.T, x.shape[1]))
+    z = np.abs(_find_t(y @ predicted.T, inputs.free))
     rows, columns = np.nonzero(z > MIN_Z)
-    p = 2 * stats.norm.sf(z[rows, columns])
+    p = 2 * stats.t.sf(z[rows, columns], inputs.free)
     return [int(o) for o in find_passing(rows, p, len(y), len(outputs))]
 
 
@@ -200,22 +209,21 @@ def _test_pairs(x: _Inputs, outcomes: np.ndarray) -> _Tests:
     input_z, outcome_z = np.zeros(len(x)), np.zeros(len(outcomes))
     parts = []
     for block in x.blocks(len(outcomes)):
-        z = np.abs(_find_z(x.take(block) @ outcomes.T, x.samples))
+        z = np.abs(_find_t(x.take(block) @ outcomes.T, x.free))
         input_z[block] = z.max(axis=1, initial=0.0)
         outcome_z = np.maximum(outcome_z, z.max(axis=0, initial=0.0))
         rows, columns = np.nonzero(z > MIN_Z)
         parts.append((block[rows], columns, z[rows, columns]))
     rows, columns, z = (np.concatenate(part) for part in zip(*parts, strict=True))
-    p = 2 * stats.norm.sf(z)
+    p = 2 * stats.t.sf(z, x.free)
     inputs = find_passing(rows, p, len(x), len(outcomes))
     passing = find_passing(columns, p, len(outcomes), len(x))
     level = c.SCREEN_FDR * max(len(inputs), 1) / (len(x) * len(outcomes))
-    return _Tests(inputs, passing, float(stats.norm.isf(level / 2)), input_z, outcome_z)
+    return _Tests(inputs, passing, float(stats.t.isf(level / 2, x.free)), input_z, outcome_z)
 
 
-def _find_z(correlation: np.ndarray, samples: float) -> np.ndarray:
-    left = np.maximum(1 - correlation**2, 1e-6)
-    return np.asarray(correlation * np.sqrt(np.maximum(samples - 2, 1) / left))
+def _find_t(correlation: np.ndarray, free: float) -> np.ndarray:
+    return np.asarray(correlation * np.sqrt(free / np.maximum(1 - correlation**2, 1e-6)))
 
 
 def find_passing(
@@ -238,16 +246,18 @@ def find_passing(
     return np.flatnonzero(stats.false_discovery_control(best) <= c.SCREEN_FDR)
 
 
-def _select(x: np.ndarray, outcomes: np.ndarray, cutoff: float, limit: int) -> np.ndarray:
+def _select(
+    x: np.ndarray, outcomes: np.ndarray, cutoff: float, free: int, limit: int
+) -> np.ndarray:
     """Forward selection of inputs that act where those selected before them are held fixed."""
-    inner, samples = (x @ x.T).astype(np.float64), x.shape[1]
+    inner = (x @ x.T).astype(np.float64)
     across = (x @ outcomes.T).astype(np.float64)
     total = np.einsum("os,os->o", outcomes, outcomes, dtype=np.float64)
     chosen: list[int] = []
     left_x, left_y, own, spread = inner, across, np.diag(inner), total
     while len(chosen) < limit:
         scale = np.sqrt(np.maximum(own, SMALLEST)[:, None] * np.maximum(spread, SMALLEST))
-        z = np.abs(_find_z(left_y / scale, samples - len(chosen))).max(axis=1, initial=0.0)
+        z = np.abs(_find_t(left_y / scale, max(free - len(chosen), 1))).max(axis=1, initial=0.0)
         z[own < c.MIN_ALONE] = 0.0
         z[chosen] = 0.0
         batch: list[int] = []

@@ -48,22 +48,30 @@ class _Names:
     """The columns by the names that a user may write: with or without the _x or _y of both."""
 
     def __init__(self, data: Data) -> None:
-        self.names = {"input": data.inputs, "output": data.outputs}
+        tables = data.screening or data  # all columns
+        self.names = {"input": tables.inputs, "output": tables.outputs}
         bare = [
             {n.removesuffix(end) for n in self.names[r] if n.endswith(end)}
             for r, end in ENDS.items()
         ]
         shared = bare[0] & bare[1]
-        self.short: dict[str, list[str]] = {}
+        self.short: dict[str, list[str]] = {}  # of the columns that were kept
+        self.all_short: dict[str, set[str]] = {}
         self.index: dict[str, dict[str, int]] = {}
-        for role, names in self.names.items():
-            short = [n.removesuffix(ENDS[role]) for n in names]
-            self.short[role] = [s if s in shared else n for s, n in zip(short, names, strict=True)]
-            both = (*enumerate(self.short[role]), *enumerate(names))
-            self.index[role] = {name: i for i, name in both}
         constant = [one for one in data.dropped if one.reason.startswith("constant")]
         table = {"X": "input", "Y": "output"}
         self.dropped = {(table[one.table], one.name) for one in constant if one.table in table}
+
+        def shorten(names: Sequence[str], end: str) -> list[str]:
+            return [s if (s := n.removesuffix(end)) in shared else n for n in names]
+
+        for role, kept in (("input", data.inputs), ("output", data.outputs)):
+            self.short[role] = shorten(kept, ENDS[role])
+            self.all_short[role] = set(shorten(self.names[role], ENDS[role]))
+            both = (*enumerate(self.short[role]), *enumerate(kept))
+            self.index[role] = {name: i for i, name in both}
+            every = {*self.names[role], *self.all_short[role]}
+            self.dropped |= {(role, name) for name in every - self.index[role].keys()}
 
     def find(self, role: str, name: str) -> int | None:
         return self.index[role].get(name)
@@ -206,19 +214,24 @@ def _raise_unknown(
 def _add_sets(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
     """Make edges to a latent cheaper for members of a set, inputs and outputs apart."""
     source = f"--gene-sets ({given.files.get('gene_sets', 'sets')})"
-    used, counts = set(), {}
+    used, counts, strangers = set(), {}, {}
     for role, odds in (("input", prior.input_pairs), ("output", prior.output_pairs)):
         index = {name: i for i, name in enumerate(names.short[role])}
         members: set[int] = set()
+        found: set[str] = set()
         for name, genes in given.sets.items():
             group = np.array(sorted(index[gene] for gene in genes & index.keys()), int)
             members |= set(group.tolist())
-            if MIN_MEMBERS <= len(group) <= MAX_FRACTION * len(index):
+            every = genes & names.all_short[role]
+            found |= every
+            is_small = len(every) <= MAX_FRACTION * len(names.all_short[role])
+            if len(group) >= MIN_MEMBERS and is_small:
                 used.add(name)
                 odds[np.ix_(group, group)] = given.set_weight
         np.fill_diagonal(odds, 0.0)
         counts[role] = f"{len(members)} of {len(index)} {role}s"
-        if not members and role == "output" and counts["input"].startswith("0 "):
+        strangers[role] = not found
+        if all(strangers.values()) and role == "output":
             _raise_strangers(source, names, sorted(next(iter(given.sets.values()))), *ENDS)
     return (
         f"{source}: {counts['input']} and {counts['output']} are in sets; {len(used)} of "
@@ -237,7 +250,7 @@ def _add_network(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
         for role in ENDS
     }
     for role in ENDS:
-        if not members[role]:
+        if not names.all_short[role] & set(network.index):
             _raise_strangers(source, names, network.names, role)
     rows, columns = members.values()
     starts, ends = list(rows.values()), list(columns.values())
