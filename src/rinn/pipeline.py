@@ -14,7 +14,7 @@ import pandas as pd
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import Problem, is_large, make_problem
-from rinn.data.records import Data, Screening
+from rinn.data.records import Data
 from rinn.data.stages import stage
 from rinn.errors import InputError, TrainingError
 from rinn.nets.groups import TrainedNet
@@ -41,7 +41,7 @@ from rinn.structure.prior.influence import Influence, learn_with_prior
 from rinn.structure.prior.resolve import Resolved, resolve
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.records import GraphSettings, LatentGraph
-from rinn.structure.screen import screen
+from rinn.structure.screen import add_left_out, screen
 from rinn.structure.support import make_support_test
 from rinn.structure.vote import vote_graph
 
@@ -156,7 +156,9 @@ def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = N
     skip_reason = find_skip_reason(problem, settings) if is_large(problem) else None
     if _is_screened(problem, strategy, skip_reason):
         with stage("screening"):
-            data = _screen(data, problem, prior)
+            stated = prior.statements if prior else ()
+            named = {name for one in stated for name in (one.first, one.second)}
+            data = screen(data, problem, named)
         problem = make_problem(data, seed=settings.seed, loss=settings.loss)
     trials = plan_trials(settings, problem)
     resolved = resolve(prior, data) if prior else None
@@ -172,18 +174,6 @@ def _is_screened(problem: Problem, strategy: Strategy, skip_reason: str | None) 
     if not isinstance(strategy, Networks) or not strategy.is_optional:
         return False
     return skip_reason is not None if is_large(problem) else len(problem.y) > MANY_OUTPUTS
-
-
-def _screen(data: Data, problem: Problem, prior: PriorKnowledge | None) -> Data:
-    """The data of the columns that could matter, and of those that statements name."""
-    named = {name for one in prior.statements for name in (one.first, one.second)} if prior else ()
-    inputs, outputs = (
-        [i for i, name in enumerate(names) if name in named or name.removesuffix(end) in named]
-        for names, end in ((data.inputs, "_x"), (data.outputs, "_y"))
-    )
-    found = screen(problem, inputs, outputs)
-    screening = Screening(data.inputs, data.outputs, found.input_z, found.output_z)
-    return data.take(found.inputs, found.outputs, screening)
 
 
 def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
@@ -240,22 +230,7 @@ def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> F
     if refit:
         with stage("refit"):
             fit = _compare_graph(fit, plan.settings)
-    return replace(fit, latent=_add_unscreened(fit.latent, data))
-
-
-def _add_unscreened(latent: LatentGraph, data: Data) -> LatentGraph:
-    """The graphs with all columns of the tables as nodes, also those that a screening left out."""
-    if data.screening is None:
-        return latent
-    graphs = []
-    for graph in (latent.graph, latent.candidates):
-        full: nx.DiGraph = nx.DiGraph()
-        full.add_nodes_from(data.screening.inputs, role="input")
-        full.add_nodes_from(n for n in graph.nodes(data=True) if n[1]["role"] == "latent")
-        full.add_nodes_from(data.screening.outputs, role="output")
-        full.add_edges_from(graph.edges(data=True))
-        graphs.append(full)
-    return replace(latent, graph=graphs[0], candidates=graphs[1])
+    return replace(fit, latent=add_left_out(fit.latent, data))
 
 
 def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:

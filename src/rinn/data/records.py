@@ -22,12 +22,12 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Screening:
-    """All columns of wide tables, of which some were kept, and the largest |z| of each."""
+    """All columns of wide tables, of which some were kept, and the largest |t| of each."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    input_z: np.ndarray
-    output_z: np.ndarray
+    input_t: np.ndarray
+    output_t: np.ndarray
 
 
 @dataclass(frozen=True)

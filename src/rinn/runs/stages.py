@@ -21,7 +21,7 @@ except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
 COMPILING = "/jax/core/compile/backend_compile_duration"
-WITH_A_BAR = "training"  # it shows its own progress
+WITH_A_BAR = "training"  # it shows its own progress; no line is shown beside it
 
 
 @contextlib.contextmanager
@@ -68,8 +68,7 @@ class StageProgress:
 
     def close(self) -> None:
         """Remove the line, and stop listening."""
-        if self._status:
-            self._status.stop()
+        self._hide()
         jax.monitoring.unregister_event_duration_listener(self._hear)
 
     def tabulate(self) -> pd.DataFrame:
@@ -82,25 +81,25 @@ class StageProgress:
         return pd.DataFrame(rows, columns=["stage", "seconds", "peak_gb"])
 
     def _show(self, progress: str = "") -> None:
-        name = self._names[-1] if self._names else ""
+        name = self._names[-1] if self._names else WITH_A_BAR
+        text = f"{name}{progress}"
         if self._quiet:
             return
-        if self._console.is_terminal:
-            if name in ("", WITH_A_BAR):
-                if self._status:
-                    self._status.stop()
-                    self._status = None
-            elif self._status:
-                self._status.update(f"{name}{progress}")
-            else:
-                self._status = self._console.status(f"{name}{progress}")
-                self._status.start()
-        elif (
-            name not in ("", WITH_A_BAR)
-            and time.monotonic() - self._printed > SECONDS_BETWEEN_LINES
-        ):
-            self._console.print(f"{name}{progress} ...", highlight=False)
+        if name == WITH_A_BAR:
+            self._hide()
+        elif self._status:
+            self._status.update(text)
+        elif self._console.is_terminal:
+            self._status = self._console.status(text)
+            self._status.start()
+        elif time.monotonic() - self._printed > SECONDS_BETWEEN_LINES:
+            self._console.print(f"{text} ...", highlight=False)
             self._printed = time.monotonic()
+
+    def _hide(self) -> None:
+        if self._status:
+            self._status.stop()
+            self._status = None
 
     def _hear(self, event: str, duration_secs: float, **kwargs: str | int) -> None:
         if event == COMPILING:

@@ -310,16 +310,16 @@ def tabulate_effects(data: Data, effects: Effects) -> pd.DataFrame:
 
 
 def tabulate_screening(data: Data, screening: Screening) -> pd.DataFrame:
-    """One row for each column of both tables: its largest |z| with a column of the other table."""
+    """One row for each column of both tables: its largest |t| with a column of the other table."""
     parts = []
-    for table, names, z, kept in (
-        ("X", screening.inputs, screening.input_z, data.inputs),
-        ("Y", screening.outputs, screening.output_z, data.outputs),
+    for table, names, t, kept in (
+        ("X", screening.inputs, screening.input_t, data.inputs),
+        ("Y", screening.outputs, screening.output_t, data.outputs),
     ):
         values = {
             "table": table,
             "name": names,
-            "max_abs_z": z.round(2),
+            "max_abs_t": t.round(2),
             "kept": pd.Index(names).isin(kept),
         }
         parts.append(pd.DataFrame(values))

@@ -16,30 +16,22 @@ count as having none, so that there may be more inputs than samples.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import networkx as nx
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
 from rinn.data.adjustment import find_basis
 from rinn.data.problem import Problem, is_large
-from rinn.data.records import Data
+from rinn.data.records import Data, Screening
 from rinn.structure import constants as c
+from rinn.structure.records import LatentGraph
 
 BLOCK = 50_000_000  # values of a block of inputs, or of its correlations
-MIN_Z = 3.0  # pairs below are not counted: they save memory, and hardly ever make a column pass
+MIN_T = 3.0  # pairs below are not counted: they save memory, and hardly ever make a column pass
 SMALLEST = 1e-12
-
-
-@dataclass(frozen=True)
-class Screened:
-    """The columns to keep, sorted, and the largest |z| of each column by itself."""
-
-    inputs: Int[np.ndarray, " kept_input"]
-    outputs: Int[np.ndarray, " kept_output"]
-    input_z: Float[np.ndarray, " input"]
-    output_z: Float[np.ndarray, " output"]
 
 
 @dataclass(frozen=True)
@@ -48,9 +40,9 @@ class _Tests:
 
     inputs: Int[np.ndarray, " passing_input"]
     outcomes: Int[np.ndarray, " passing_outcome"]
-    cutoff: float  # of |z|: pairs above make an input pass by themselves
-    input_z: Float[np.ndarray, " input"]  # the largest |z|
-    outcome_z: Float[np.ndarray, " outcome"]
+    cutoff: float  # of |t|: pairs above make an input pass by themselves
+    input_t: Float[np.ndarray, " input"]  # the largest |t|
+    outcome_t: Float[np.ndarray, " outcome"]
 
 
 def find_memory(data: Data) -> int:
@@ -63,51 +55,69 @@ def find_memory(data: Data) -> int:
     return tables + 16 * BLOCK + 8 * sum(kept) ** 2
 
 
-def screen(
-    problem: Problem, inputs: Collection[int] = (), outputs: Collection[int] = ()
-) -> Screened:
-    """Find the inputs and outputs that could matter.
+def screen(data: Data, problem: Problem, named: Collection[str] = ()) -> Data:
+    """The data of the columns that could matter, and of those that are named.
 
     Args:
-        problem: the data; test samples are not looked at.
-        inputs: kept in any case.
-        outputs: kept in any case.
+        data: the tables.
+        problem: made of them; its test samples are not looked at.
+        named: columns that are kept in any case, with or without the _x or _y of both tables.
 
     Returns:
-        The inputs and outputs to keep, and how clear the effects of each are.
+        The data of these columns; `screening` has all of them.
     """
-    x, y = _Inputs(problem), _standardise(_take_outcomes(problem))
+    inputs, outputs = (
+        [i for i, name in enumerate(names) if name in named or name.removesuffix(end) in named]
+        for names, end in ((data.inputs, "_x"), (data.outputs, "_y"))
+    )
+    x = _Inputs(problem)
+    y = _standardise(_take_outcomes(problem, x.basis))
     if not is_large(problem):
-        inputs = range(len(x))
+        inputs = list(range(len(x)))
     limit = max(len(inputs), min(x.samples // c.SAMPLES_PER_INPUT, c.MAX_SCREENED))
     kept = np.array(sorted(inputs), int)
     wanted = set(outputs)
-    outcomes, input_z, outcome_z = y, np.zeros(len(x)), np.zeros(len(y))
+    outcomes, input_t, outcome_t = y, np.zeros(len(x)), np.zeros(len(y))
     for number in range(c.SCREENS):
         if number:
             outcomes = _leave(x.take(kept), y)
             outcomes = np.concatenate([outcomes, _pool(x.take(kept), y, outcomes)])
         tests = _test_pairs(x, _standardise(outcomes))
         if not number:
-            input_z, outcome_z = tests.input_z, tests.outcome_z
+            input_t, outcome_t = tests.input_t, tests.outcome_t
         wanted.update(tests.outcomes[tests.outcomes < len(y)].tolist())
         if len(kept) == len(x):
             wanted.update(_find_similar(x, kept, y, np.array(sorted(wanted), int)))
             break
         pool = np.setdiff1d(tests.inputs, kept)
-        pool = np.sort(pool[np.argsort(-tests.input_z[pool], kind="stable")[: c.MAX_POOL]])
+        pool = np.sort(pool[np.argsort(-tests.input_t[pool], kind="stable")[: c.MAX_POOL]])
         new = _select(x.take(pool), outcomes, tests.cutoff, x.free, limit - len(kept))
         if not len(new):
             break
         kept = np.union1d(kept, pool[new])
         wanted.update(_find_similar(x, kept, y, np.array(sorted(wanted), int)))
     if not len(kept):
-        kept = np.sort(np.argsort(-input_z, kind="stable")[: c.MIN_SCREENED])
+        kept = np.sort(np.argsort(-input_t, kind="stable")[: c.MIN_SCREENED])
     if not wanted:
-        wanted.update(np.argsort(-outcome_z, kind="stable")[: c.MIN_SCREENED].tolist())
-    strongest = sorted(wanted, key=lambda o: (o not in outputs, -outcome_z[o], o))
+        wanted.update(np.argsort(-outcome_t, kind="stable")[: c.MIN_SCREENED].tolist())
+    strongest = sorted(wanted, key=lambda o: (o not in outputs, -outcome_t[o], o))
     chosen = np.array(sorted(strongest[: max(c.MAX_OUTPUTS, len(outputs))]), int)
-    return Screened(kept, chosen, input_z, outcome_z)
+    return data.take(kept, chosen, Screening(data.inputs, data.outputs, input_t, outcome_t))
+
+
+def add_left_out(latent: LatentGraph, data: Data) -> LatentGraph:
+    """The graphs with all columns of the tables as nodes, also those that were left out."""
+    if data.screening is None:
+        return latent
+    graphs = []
+    for graph in (latent.graph, latent.candidates):
+        full: nx.DiGraph = nx.DiGraph()
+        full.add_nodes_from(data.screening.inputs, role="input")
+        full.add_nodes_from(n for n in graph.nodes(data=True) if n[1]["role"] == "latent")
+        full.add_nodes_from(data.screening.outputs, role="output")
+        full.add_edges_from(graph.edges(data=True))
+        graphs.append(full)
+    return replace(latent, graph=graphs[0], candidates=graphs[1])
 
 
 class _Inputs:
@@ -115,10 +125,10 @@ class _Inputs:
 
     def __init__(self, problem: Problem) -> None:
         self._x, self._rows = problem.x, np.sort(problem.seen)
-        self._basis = None
+        self.basis = None
         if problem.adjustment is not None:
             design = problem.adjustment.design[:, self._rows]
-            self._basis = find_basis(design).astype(np.float32)
+            self.basis = find_basis(design).astype(np.float32)
 
     def __len__(self) -> int:
         return len(self._x)
@@ -130,12 +140,12 @@ class _Inputs:
     @property
     def free(self) -> int:
         """Degrees of freedom of a correlation, covariates held fixed."""
-        covariates = 0 if self._basis is None else self._basis.shape[1]
+        covariates = 0 if self.basis is None else self.basis.shape[1]
         return max(self.samples - 2 - covariates, 1)
 
     def take(self, inputs: np.ndarray) -> Float[np.ndarray, "input sample"]:
         values = self._x[inputs][:, self._rows]
-        return _standardise(_regress_out(values, self._basis))
+        return _standardise(_regress_out(values, self.basis))
 
     def blocks(self, outcomes: int) -> Iterator[np.ndarray]:
         """The indices of all inputs, in blocks."""
@@ -144,13 +154,14 @@ class _Inputs:
             yield np.arange(first, min(first + size, len(self)))
 
 
-def _take_outcomes(problem: Problem) -> Float[np.ndarray, "output sample"]:
-    rows, basis = np.sort(problem.seen), None
+def _take_outcomes(
+    problem: Problem, basis: np.ndarray | None
+) -> Float[np.ndarray, "output sample"]:
+    rows = np.sort(problem.seen)
     y = problem.y[:, rows]
     observed = np.True_ if problem.observed is None else problem.observed[:, rows]
     if problem.adjustment is not None:
         y = y - problem.adjustment.expected.mean(axis=0)[:, rows].astype(np.float32)
-        basis = find_basis(problem.adjustment.design[:, rows]).astype(np.float32)
     y = np.where(observed, y - y.mean(axis=1, keepdims=True, where=observed), np.float32(0))
     return np.where(observed, _regress_out(y, basis), np.float32(0))
 
@@ -192,9 +203,9 @@ def _find_similar(
     left = _leave(x, y[outputs])
     variance = np.maximum(np.einsum("os,os->o", left, left), SMALLEST)
     predicted = _standardise(_find_clear(x, y[outputs], variance).T @ x)
-    z = np.abs(_find_t(y @ predicted.T, inputs.free))
-    rows, columns = np.nonzero(z > MIN_Z)
-    p = 2 * stats.t.sf(z[rows, columns], inputs.free)
+    t = np.abs(_find_t(y @ predicted.T, inputs.free))
+    rows, columns = np.nonzero(t > MIN_T)
+    p = 2 * stats.t.sf(t[rows, columns], inputs.free)
     return [int(o) for o in find_passing(rows, p, len(y), len(outputs))]
 
 
@@ -206,20 +217,20 @@ def _find_clear(x: np.ndarray, y: np.ndarray, variance: np.ndarray) -> np.ndarra
 
 def _test_pairs(x: _Inputs, outcomes: np.ndarray) -> _Tests:
     """Test all pairs of inputs and outcomes; find the inputs and outcomes that pass."""
-    input_z, outcome_z = np.zeros(len(x)), np.zeros(len(outcomes))
+    input_t, outcome_t = np.zeros(len(x)), np.zeros(len(outcomes))
     parts = []
     for block in x.blocks(len(outcomes)):
-        z = np.abs(_find_t(x.take(block) @ outcomes.T, x.free))
-        input_z[block] = z.max(axis=1, initial=0.0)
-        outcome_z = np.maximum(outcome_z, z.max(axis=0, initial=0.0))
-        rows, columns = np.nonzero(z > MIN_Z)
-        parts.append((block[rows], columns, z[rows, columns]))
-    rows, columns, z = (np.concatenate(part) for part in zip(*parts, strict=True))
-    p = 2 * stats.t.sf(z, x.free)
+        t = np.abs(_find_t(x.take(block) @ outcomes.T, x.free))
+        input_t[block] = t.max(axis=1, initial=0.0)
+        outcome_t = np.maximum(outcome_t, t.max(axis=0, initial=0.0))
+        rows, columns = np.nonzero(t > MIN_T)
+        parts.append((block[rows], columns, t[rows, columns]))
+    rows, columns, t = (np.concatenate(part) for part in zip(*parts, strict=True))
+    p = 2 * stats.t.sf(t, x.free)
     inputs = find_passing(rows, p, len(x), len(outcomes))
     passing = find_passing(columns, p, len(outcomes), len(x))
     level = c.SCREEN_FDR * max(len(inputs), 1) / (len(x) * len(outcomes))
-    return _Tests(inputs, passing, float(stats.t.isf(level / 2, x.free)), input_z, outcome_z)
+    return _Tests(inputs, passing, float(stats.t.isf(level / 2, x.free)), input_t, outcome_t)
 
 
 def _find_t(correlation: np.ndarray, free: float) -> np.ndarray:
@@ -257,12 +268,12 @@ def _select(
     left_x, left_y, own, spread = inner, across, np.diag(inner), total
     while len(chosen) < limit:
         scale = np.sqrt(np.maximum(own, SMALLEST)[:, None] * np.maximum(spread, SMALLEST))
-        z = np.abs(_find_t(left_y / scale, max(free - len(chosen), 1))).max(axis=1, initial=0.0)
-        z[own < c.MIN_ALONE] = 0.0
-        z[chosen] = 0.0
+        t = np.abs(_find_t(left_y / scale, max(free - len(chosen), 1))).max(axis=1, initial=0.0)
+        t[own < c.MIN_ALONE] = 0.0
+        t[chosen] = 0.0
         batch: list[int] = []
-        for i in np.argsort(-z, kind="stable")[: limit - len(chosen)]:
-            if z[i] < cutoff:
+        for i in np.argsort(-t, kind="stable")[: limit - len(chosen)]:
+            if t[i] < cutoff:
                 break
             near = left_x[i, batch] ** 2 / np.maximum(own[i] * own[batch], SMALLEST)
             if not batch or near.max() < c.MAX_NEAR**2:
