@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,61 +90,95 @@ def fit_run(
         with stage("reading"):
             data = load_data(x_path, y_path, covariates_path, kinds_path)
             truth = None if truth_path is None else load_graph(truth_path)
-            if truth is not None:
-                check_truth(truth, data.inputs, data.outputs)
-        if size := find_memory(data):
-            check_memory(size, "the work on X and Y", 1)
-            if not quiet:
-                console.print(
-                    f"{len(data.inputs):,} inputs and {len(data.outputs):,} outputs of "
-                    f"{len(data.x):,} samples: about {size / 1e9:.1f} GB of memory are needed.",
-                    highlight=False,
-                )
-        with stage("planning"):
-            plan = plan_run(data, settings, prior)
-            devices = find_devices(device)
-            tables = {"x": x_path, "y": y_path}
-            if covariates_path is not None:
-                tables["covariates"] = covariates_path
-            manifest = describe_run(plan, data, tables, devices, prior, command or ())
-        with open_output(out, manifest.to_json(), RUN) as folder:
-            if not folder.is_complete:
-                stored = load_manifest(out)
-                clock = _Clock(folder, stored)
-                if not (plan.trials or quiet):
-                    message = "No network is needed; the graph is learnt from the tables alone ..."
-                    console.print(message, highlight=False)
-                try:
-                    silent = quiet or not plan.trials
-                    with TrainingProgress(len(plan.trials), console, silent) as progress:
-                        report = _Follower(folder, progress, clock)
-                        saver = Checkpoints(out, plan.trials)
-                        fit = run_plan(plan, devices, saver=saver, report=report)
-                    if settings.null:
-                        search = functools.partial(fit_data, refit=False, prior=prior)
-                        with stage("null"):
-                            null = _fit_null(
-                                folder, fit, data, settings, devices, console, quiet, search
-                            )
-                        q = assign_q(fit.latent.graph, null)
-                        fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
-                        sentence = summarise_null(null, fit.latent.graph)
-                        if data.covariates:
-                            sentence = f"{sentence} {data.covariates.permutation}"
-                        summary = NullSummary(sentence, settings.null, null.reported)
-                        manifest = replace(manifest, null=summary)
-                finally:
-                    clock.write()
-                manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
-                with stage("writing"):
-                    write_fit(folder, fit, manifest)
-            with stage("report"):
-                run = load_run(out)
-                if truth is not None:
-                    run = _write_scores(folder, run, truth)
-                write_report(out, run)
-            folder.discard_work()
+        tables = {"x": x_path.name, "y": y_path.name}
+        if covariates_path is not None:
+            tables["covariates"] = covariates_path.name
+        fitted = fit_folder(
+            data,
+            out,
+            settings,
+            tables,
+            device=device,
+            truth=truth,
+            prior=prior,
+            console=console,
+            quiet=quiet,
+            command=command,
+        )
+        with fitted as run, stage("report"):
+            write_report(out, run)
     return run
+
+
+@contextlib.contextmanager
+def fit_folder(
+    data: Data,
+    out: Path,
+    settings: RunSettings,
+    tables: Mapping[str, str],
+    *,
+    device: str = "auto",
+    truth: nx.DiGraph | None = None,
+    prior: PriorKnowledge | None = None,
+    console: Console | None = None,
+    quiet: bool = False,
+    command: Sequence[str] | None = None,
+) -> Iterator[RunContents]:
+    """Learn a latent graph from data in memory, and keep its run folder locked meanwhile.
+
+    `tables` are the names of x, y and covariates.
+    """
+    console = console or Terminal(stderr=True)
+    if truth is not None:
+        check_truth(truth, data.inputs, data.outputs)
+    if size := find_memory(data):
+        check_memory(size, "the work on X and Y", 1)
+        if not quiet:
+            console.print(
+                f"{len(data.inputs):,} inputs and {len(data.outputs):,} outputs of "
+                f"{len(data.x):,} samples: about {size / 1e9:.1f} GB of memory are needed.",
+                highlight=False,
+            )
+    with stage("planning"):
+        plan = plan_run(data, settings, prior)
+        devices = find_devices(device)
+        manifest = describe_run(plan, data, tables, devices, prior, command or ())
+    with open_output(out, manifest.to_json(), RUN) as folder:
+        if not folder.is_complete:
+            stored = load_manifest(out)
+            clock = _Clock(folder, stored)
+            if not (plan.trials or quiet):
+                message = "No network is needed; the graph is learnt from the tables alone ..."
+                console.print(message, highlight=False)
+            try:
+                silent = quiet or not plan.trials
+                with TrainingProgress(len(plan.trials), console, silent) as progress:
+                    report = _Follower(folder, progress, clock)
+                    saver = Checkpoints(out, plan.trials)
+                    fit = run_plan(plan, devices, saver=saver, report=report)
+                if settings.null:
+                    search = functools.partial(fit_data, refit=False, prior=prior)
+                    with stage("null"):
+                        null = _fit_null(
+                            folder, fit, data, settings, devices, console, quiet, search
+                        )
+                    q = assign_q(fit.latent.graph, null)
+                    fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
+                    sentence = summarise_null(null, fit.latent.graph)
+                    if data.covariates:
+                        sentence = f"{sentence} {data.covariates.permutation}"
+                    summary = NullSummary(sentence, settings.null, null.reported)
+                    manifest = replace(manifest, null=summary)
+            finally:
+                clock.write()
+            manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
+            with stage("writing"):
+                write_fit(folder, fit, manifest)
+        run = load_run(out)
+        if truth is not None:
+            run = _write_scores(folder, run, truth)
+        yield run
+        folder.discard_work()
 
 
 def _fit_null(

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -61,12 +60,12 @@ PACKAGES = ("rinn", "jax", "optax", "numpy", "pandas", "networkx", "scikit-learn
 def describe_run(
     plan: Plan,
     data: Data,
-    tables: Mapping[str, Path],
+    tables: Mapping[str, str],
     devices: Sequence[jax.Device],
     prior: PriorKnowledge | None = None,
     command: Sequence[str] = (),
 ) -> Manifest:
-    """The manifest of a run that begins; `tables` are the paths of x, y and covariates of data."""
+    """The manifest of a run that begins; `tables` are the names of x, y and covariates."""
     identity, summary = fingerprint(data), None
     data = plan.data
     if prior and plan.prior:
@@ -80,7 +79,7 @@ def describe_run(
         data=identity,
         created=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         tables=Tables(
-            **{name: path.name for name, path in tables.items()},
+            **tables,
             samples=len(data.x),
             inputs=data.inputs,
             outputs=data.outputs,
