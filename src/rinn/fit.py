@@ -176,7 +176,8 @@ def fit_folder(
                 write_fit(folder, fit, manifest)
         run = load_run(out)
         if truth is not None:
-            run = _write_scores(folder, run, truth)
+            with stage("scoring"):
+                run = _write_scores(folder, run, truth)
         yield run
         folder.discard_work()
 
@@ -244,8 +245,8 @@ class _Follower:
         self._nets: list[TrainedNet] = []
         self._written = -SECONDS_BETWEEN_TABLES
 
-    def __call__(self, nets: Sequence[TrainedNet], fraction: float) -> None:
-        self._progress(nets, fraction)
+    def __call__(self, nets: Sequence[TrainedNet], fraction: float, is_resumed: bool) -> None:
+        self._progress(nets, fraction, is_resumed)
         self._nets.extend(nets)
         if self._nets and time.monotonic() - self._written > SECONDS_BETWEEN_TABLES:
             self._folder.write_table("trials.csv", tabulate_trials(self._nets))

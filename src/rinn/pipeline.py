@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -26,7 +26,7 @@ from rinn.nets.predict import (
     score_test,
     view_net,
 )
-from rinn.nets.search import Saver, run_search
+from rinn.nets.search import Report, Saver, run_search
 from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
 from rinn.refit.compare import Comparison, compare_losses, compare_regression
 from rinn.refit.refit import Refit, predict_test, refit_graph
@@ -107,7 +107,7 @@ def fit_data(
     prior: PriorKnowledge | None = None,
     refit: bool = True,
     saver: Saver | None = None,
-    report: Callable[[Sequence[TrainedNet], float], None] | None = None,
+    report: Report | None = None,
 ) -> Fit:
     """Search, select, and read one latent graph out of what was selected.
 
@@ -197,12 +197,13 @@ def run_plan(
     *,
     refit: bool = True,
     saver: Saver | None = None,
-    report: Callable[[Sequence[TrainedNet], float], None] | None = None,
+    report: Report | None = None,
 ) -> Fit:
     """Carry out a plan; see `fit_data`."""
     strategy, seed = find_strategy(plan.settings), plan.settings.seed
     if isinstance(strategy, Detection):
-        detected = strategy.detect(plan.data, plan.settings)
+        with stage("detection"):
+            detected = strategy.detect(plan.data, plan.settings)
         graph = detected.graphs[detected.chosen]
         latent = LatentGraph(graph, graph)
         return Fit(plan.data, plan.problem, latent, detected.trials, detected=detected)
@@ -222,7 +223,8 @@ def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> F
     empty = LatentGraph(nx.DiGraph(), nx.DiGraph())
     fit = Fit(data, problem, empty, tabulate_trials(()), skip_reason=plan.skip_reason)
     if nets:
-        fit = _select(fit, nets, plan.settings)
+        with stage("selection"):
+            fit = _select(fit, nets, plan.settings)
     if fit.kept and not len(map_trained(fit.kept[0]).inputs):
         views = [view_net(net, problem) for net in fit.kept]
         return replace(fit, latent=vote_graph(views, data.inputs, data.outputs))
@@ -280,7 +282,8 @@ def _read_graph(fit: Fit, plan: Plan) -> Fit:
     else:
         latent = learn_graph(effects, *names, seed=seed, settings=how)
     if settings.output_edges:
-        latent = add_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
+        with stage("output edges"):
+            latent = add_output_edges(latent, effects.sample, *names, seed=seed, settings=how)
     networks = None if by_regression else usable
     if networks is not None and networks < MIN_NETWORKS:
         # No edge is reported; what was found stays a candidate.

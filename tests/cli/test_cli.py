@@ -307,7 +307,7 @@ class TestFit:
     def test_progress_goes_to_stderr(self, data, tmp_path, capsys):
         assert call(*fit_words(data, tmp_path / "run")) == 0
         shown = capsys.readouterr()
-        assert "4/4 networks, best validation loss" in shown.err
+        assert "4/4 networks, 100 % of the epochs, best validation loss" in shown.err
         assert "/4 networks" not in shown.out
         assert not (tmp_path / "run" / "scores.json").exists()
 

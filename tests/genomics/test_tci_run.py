@@ -1,13 +1,15 @@
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import rinn.genomics.tci.calls
 from rinn.cli import run
 from rinn.data.align import load_data
-from rinn.genomics.tci.run import pack_causes
+from rinn.genomics.tci.run import ScoringProgress, pack_causes
 
 FILES = {
     ".rinn.lock",
@@ -170,3 +172,13 @@ def test_wrong_words_are_named(tables, capsys):
     assert call(tables, "--prior", "unifrom") == 2
     assert "did you mean 'uniform'" in capsys.readouterr().err
     assert not (tables / "run").exists()
+
+
+def test_progress_counts_what_this_sitting_scores():
+    file = io.StringIO()
+    with ScoringProgress(10, 2, 5, Console(file=file, force_terminal=True, width=100)) as report:
+        report(4)
+        report(6)
+        report(12)
+    shown = file.getvalue()
+    assert "3/5 permutations, 2/10 DEGs of the next" in shown

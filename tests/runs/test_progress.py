@@ -43,10 +43,29 @@ def test_plain_lines_where_there_is_no_terminal(clock):
         progress([], 0.25)
         progress([make_net(0.125)], 0.5)
     assert lines(console) == [
-        "2/8 networks, best validation loss 0.25",
-        "2/8 networks, best validation loss 0.25, about 24 s left",
-        "3/8 networks, best validation loss 0.125",
+        "2/8 networks, 25 % of the epochs, best validation loss 0.25",
+        "2/8 networks, 50 % of the epochs, best validation loss 0.25, about 24.0 s left",
+        "3/8 networks, 100 % of the epochs, best validation loss 0.125",
     ]
+
+
+def test_what_an_earlier_sitting_did_says_nothing_about_the_pace(clock):
+    console = Console(file=io.StringIO(), width=40)
+    with TrainingProgress(100, console) as progress:
+        progress([make_net(1.0)] * 80, 0.8, True)
+        clock.now += 60  # compilation
+        progress([make_net(1.0)], 0.01, False)
+        for _ in range(3):
+            clock.now += SECONDS_BETWEEN_LINES + 2
+            progress([make_net(1.0)], 0.01, False)
+    assert [line.partition("about ")[2] for line in lines(console)] == [
+        "",  # the first network of this sitting: no pace is known
+        "3 min 36 s left",
+        "3 min 24 s left",
+        "3 min 12 s left",
+        "",
+    ]
+    assert lines(console)[1].startswith("82/100 networks, 82 % of the epochs, ")
 
 
 def test_lines_come_seldom(clock):
@@ -63,7 +82,7 @@ def test_nothing_is_known_yet(clock):
     with TrainingProgress(4, console) as progress:
         clock.now += SECONDS_BETWEEN_LINES + 1
         progress([], 0.0)
-    assert lines(console) == ["0/4 networks"] * 2
+    assert lines(console) == ["0/4 networks, 0 % of the epochs"] * 2
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
@@ -73,7 +92,7 @@ def test_diverged_networks_count_but_are_not_best(clock, loss):
         progress([make_net(loss)], 0.5)
         assert progress.best == math.inf
         progress([make_net(3.0)], 0.5)
-    assert lines(console) == ["2/2 networks, best validation loss 3"]
+    assert lines(console) == ["2/2 networks, 100 % of the epochs, best validation loss 3"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -93,7 +112,7 @@ def test_bar_on_a_terminal():
         progress([make_net(0.25)], 0.5)
     drawn = console.file.getvalue()
     assert "training ━" in drawn
-    assert "2/2 networks, best validation loss 0.25" in drawn
+    assert "2/2 networks, 100 % of the epochs, best validation loss 0.25" in drawn
     assert "\x1b[?25h" in drawn  # the cursor is shown again
 
 

@@ -1,13 +1,16 @@
 """The stages of a run on a terminal and in a log, and the table of `--profile`."""
 
 import io
+import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import rinn
 from rinn.data.stages import count_parts, stage
 from rinn.runs import stages
-from rinn.runs.stages import StageProgress, find_peak, show_stages
+from rinn.runs.stages import TITLES, WITH_A_BAR, StageProgress, find_peak, show_stages
 
 
 def run(console, *, quiet=False, profile=False):
@@ -26,7 +29,7 @@ def read(*, terminal, **how):
 
 def test_a_terminal_shows_the_stage_and_its_parts():
     shown = read(terminal=True)
-    assert "bootstrap" in shown
+    assert "repeating the search on bootstrap resamples 2/3" in shown
     assert "training" not in shown  # it has a bar
 
 
@@ -34,7 +37,18 @@ def test_a_log_has_lines_of_long_stages(monkeypatch):
     assert read(terminal=False) == ""
     monkeypatch.setattr(stages, "SECONDS_BETWEEN_LINES", -1.0)
     lines = read(terminal=False).splitlines()
-    assert lines == ["bootstrap ...", "bootstrap 0/3 ...", "bootstrap 1/3 ...", "bootstrap 2/3 ..."]
+    assert lines == [f"{TITLES['bootstrap']}{n} ..." for n in ("", " 0/3", " 1/3", " 2/3")]
+
+
+def test_every_stage_of_the_source_has_a_title():
+    source = Path(rinn.__file__).parent
+    stages = {
+        name
+        for path in source.rglob("*.py")
+        if path.name != "stages.py"
+        for name in re.findall(r"\bstage\(\"([^\"]+)\"\)", path.read_text())
+    }
+    assert stages == {WITH_A_BAR, *TITLES}
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -58,8 +58,8 @@ class FakeFit:
         if len(self.calls) == self.stop_at:
             raise KeyboardInterrupt
         self.calls.append((data, settings))
-        report([], 0.25)
-        report([], 0.75)
+        report([], 0.25, False)
+        report([], 0.75, False)
         reported = a_graph({(data.inputs[0], "L1"): 0.75, (data.inputs[-1], "L1"): 0.5})
         candidates = a_graph({(data.inputs[1], "L1"): 0.125})
         candidates.update(reported)
@@ -147,7 +147,7 @@ def test_the_round_of_decoys_by_hand():
     assert (found.decoys, found.connected_decoys) == (4, 1)
 
 
-def print_nothing(nets, share):
+def print_nothing(nets, share, is_resumed):
     pass
 
 
@@ -226,7 +226,7 @@ def test_shares_of_the_work_add_up_to_one():
         CPU,
         3,
         done=null.permuted[:2],
-        report=lambda nets, share: shares.append(share),
+        report=lambda nets, share, is_resumed: shares.append(share),
         fit=FakeFit(),
     )
     assert shares == [0.25, 0.25, 0.0625, 0.1875, 0.0625, 0.1875]
@@ -395,7 +395,7 @@ def test_a_small_search_for_real():
         1,
         fit=SEARCH,
         save=done.append,
-        report=lambda nets, share: shares.append(share),
+        report=lambda nets, share, is_resumed: shares.append(share),
     )
     assert fingerprint(data) == before
     assert sum(shares) == pytest.approx(1.0)

@@ -17,6 +17,10 @@ from rinn.data.problem import Problem
 from rinn.nets.groups import BatchState, CompileGroup, Learner, SavedBatch, TrainedNet, plan_groups
 from rinn.nets.trainer import Trainer
 
+# Finished networks, what fraction of all epochs is done with them, and whether an earlier sitting
+# trained them.
+Report = Callable[[Sequence[TrainedNet], float, bool], None]
+
 SECONDS_BETWEEN_SAVES = 5.0
 SAVE_RATIO = 20  # seconds of training for each second of saving
 THREADS_PER_GPU = 4  # so that one group is compiled while another trains
@@ -57,7 +61,7 @@ def run_search(
     engine: Engine = DESCENT,
     seed: int = 0,
     saver: Saver | None = None,
-    report: Callable[[Sequence[TrainedNet], float], None] | None = None,
+    report: Report | None = None,
 ) -> list[TrainedNet]:
     """Train every trial.
 
@@ -71,8 +75,9 @@ def run_search(
         engine: what trains them; gradient descent.
         seed: decides the order of samples.
         saver: keeps finished groups and batches in progress; None keeps them in memory only.
-        report: called with newly finished networks and the epochs just trained (summed over
-            networks, as a fraction of all epochs there could be).
+        report: called with newly finished networks, the epochs just trained (summed over
+            networks, as a fraction of all epochs there could be), and whether these were read from
+            the saver instead.
 
     Returns:
         Trained networks in the order of `trials`.
@@ -81,7 +86,7 @@ def run_search(
         KeyboardInterrupt: after what was trained is saved.
     """
     groups = engine.divide(trials, problem, devices[0].platform)
-    queue = _WorkQueue(problem, groups, engine, seed, saver, report or (lambda nets, share: None))
+    queue = _WorkQueue(problem, groups, engine, seed, saver, report or (lambda *done: None))
     if devices[0].platform != "cpu":
         devices = [*devices] * THREADS_PER_GPU
     with ThreadPoolExecutor(len(devices), thread_name_prefix="rinn") as pool:
@@ -106,7 +111,7 @@ class _WorkQueue:
         engine: Engine,
         seed: int,
         saver: Saver | None,
-        report: Callable[[Sequence[TrainedNet], float], None],
+        report: Report,
     ) -> None:
         self.problem, self.engine, self.seed, self.saver = problem, engine, seed, saver
         self._report = report
@@ -131,7 +136,7 @@ class _WorkQueue:
     def _train(self, group: CompileGroup, device: jax.Device) -> None:
         done = self.saver.load_finished(group.number) if self.saver else None
         if done is not None:
-            self._add(done, sum(net.trial.net.epochs for net in done))
+            self._add(done, sum(net.trial.net.epochs for net in done), is_resumed=True)
             return
         learner = self.engine.open(group, self.problem, self.seed, device)
         batch, nets = self._resume(learner)
@@ -157,17 +162,17 @@ class _WorkQueue:
             return learner.start(), []
         batch, nets = learner.restore(kept[0]), kept[1]
         gone = sum(net.trial.net.epochs for net in nets)
-        self._add(nets, gone + batch.epoch * int((batch.members >= 0).sum()))
+        self._add(nets, gone + batch.epoch * int((batch.members >= 0).sum()), is_resumed=True)
         return batch, nets
 
     def _save_batch(self, group: CompileGroup, batch: BatchState, nets: list[TrainedNet]) -> None:
         if self.saver:
             self.saver.save_batch(group.number, batch, nets)
 
-    def _add(self, nets: Sequence[TrainedNet], epochs: int) -> None:
+    def _add(self, nets: Sequence[TrainedNet], epochs: int, is_resumed: bool = False) -> None:
         with self._lock:
             self.nets.extend(nets)
-            self._report(nets, epochs / self._total)
+            self._report(nets, epochs / self._total, is_resumed)
 
 
 def _spent(

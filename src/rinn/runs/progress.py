@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 if TYPE_CHECKING:
     from rinn.nets.groups import TrainedNet
@@ -18,23 +18,24 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class WorkProgress:
-    """A bar or lines for work of `total` parts; use as a context, and call `show`."""
+    """A bar or lines for work of `total` parts; use as a context, and call `show`.
+
+    The time that is left is estimated from what this sitting did: what an earlier one finished
+    says nothing about the pace.
+    """
 
     def __init__(self, name: str, total: float, console: Console, quiet: bool) -> None:
         self.console, self.quiet = console, quiet
         self._name, self._total = name, total
         self._printed = time.monotonic()
+        self._completed = self._resumed = 0.0
+        self._first: tuple[float, float] | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         if not self.quiet and self.console.is_terminal:
-            columns = (
-                TextColumn(self._name),
-                BarColumn(),
-                TextColumn("{task.fields[text]}"),
-                TimeRemainingColumn(compact=True),
-            )
+            columns = TextColumn(self._name), BarColumn(), TextColumn("{task.fields[text]}")
             self._bar = Progress(*columns, console=self.console)
             self._task = self._bar.add_task(self._name, total=self._total, text=self._describe())
             self._bar.start()
@@ -44,12 +45,17 @@ class WorkProgress:
         if self._bar:
             self._bar.stop()
 
-    def show(self, completed: float) -> None:
-        """Show how much is done: at once in a bar, now and then in lines."""
+    def show(self, completed: float, resumed: float = 0.0) -> None:
+        """Show how much is done, of it `resumed` earlier: in a bar, or now and then in lines."""
+        self._completed, self._resumed = completed, resumed
+        if self._first is None and completed > resumed:
+            # The first part includes compilation, which says nothing about the pace.
+            self._first = time.monotonic(), completed - resumed
+        text = f"{self._describe()}{self._describe_rest()}"
         if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=completed, text=self._describe())
+            self._bar.update(self._task, completed=completed, text=text)
         elif not self.quiet and time.monotonic() - self._printed > SECONDS_BETWEEN_LINES:
-            self._print(f"{self._describe()}{self._describe_rest()}")
+            self._print(text)
             self._printed = time.monotonic()
 
     def _print(self, text: str) -> None:
@@ -59,41 +65,44 @@ class WorkProgress:
         raise NotImplementedError
 
     def _describe_rest(self) -> str:
-        return ""
+        rest = self._total - self._completed
+        if self._first is None or rest <= 0:
+            return ""
+        started, done = self._first
+        if self._completed - self._resumed <= done:
+            return ""
+        pace = (time.monotonic() - started) / (self._completed - self._resumed - done)
+        return f", about {format_time(pace * rest)} left"
 
 
 class TrainingProgress(WorkProgress):
-    """Counts networks; use as a context, call with what the search reports."""
+    """Counts networks and epochs; use as a context, call with what the search reports."""
 
     def __init__(self, total: int, console: Console, quiet: bool = False) -> None:
         super().__init__("training", 1.0, console, quiet)
-        self.total, self.done, self.fraction, self.best = total, 0, 0.0, math.inf
-        self._first: tuple[float, float] | None = None
+        self.total, self.done, self.best = total, 0, math.inf
+        self.fraction = self.resumed = 0.0
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         if not self._bar and not self.quiet:
             self._print(self._describe())
 
-    def __call__(self, nets: Sequence[TrainedNet], fraction: float) -> None:
-        """Add newly finished networks, and the fraction of the work that was just done."""
+    def __call__(
+        self, nets: Sequence[TrainedNet], fraction: float, is_resumed: bool = False
+    ) -> None:
+        """Add networks that are finished, and the fraction of all epochs that is done with them."""
         self.done += len(nets)
         self.fraction += fraction
-        # The first report has compilation and networks of an earlier run: it tells no pace.
-        self._first = self._first or (time.monotonic(), self.fraction)
+        self.resumed += fraction if is_resumed else 0.0
         losses = [net.validation_loss for net in nets if math.isfinite(net.validation_loss)]
         self.best = min([self.best, *losses])
-        self.show(self.fraction)
+        self.show(self.fraction, self.resumed)
 
     def _describe(self) -> str:
         best = f", best validation loss {self.best:.4g}" if math.isfinite(self.best) else ""
-        return f"{self.done}/{self.total} networks{best}"
-
-    def _describe_rest(self) -> str:
-        if self._first is None or self.fraction <= self._first[1]:
-            return ""
-        pace = (time.monotonic() - self._first[0]) / (self.fraction - self._first[1])
-        return f", about {pace * (1 - self.fraction):.0f} s left"
+        epochs = f"{math.floor(100 * self.fraction + 1e-6)} % of the epochs"
+        return f"{self.done}/{self.total} networks, {epochs}{best}"
 
 
 class StepProgress:

@@ -22,6 +22,24 @@ except ImportError:  # not on Windows
 
 COMPILING = "/jax/core/compile/backend_compile_duration"
 WITH_A_BAR = "training"  # it shows its own progress; no line is shown beside it
+# What the terminal says of each stage; `--profile` and benchmarks have the short names.
+TITLES = {
+    "reading": "reading the tables",
+    "planning": "planning",
+    "screening": "screening the columns for effects",
+    "selection": "selecting networks",
+    "detection": "looking for the graph",
+    "effects": "estimating the effects of inputs on outputs",
+    "search": "searching for the graph",
+    "bootstrap": "repeating the search on bootstrap resamples",
+    "tests": "testing latents and edges",
+    "output edges": "searching for edges between outputs",
+    "refit": "fitting the graph as a network",
+    "null": "searching where there is nothing to find",
+    "writing": "writing the run folder",
+    "scoring": "scoring against the truth",
+    "report": "writing the report",
+}
 
 
 @contextlib.contextmanager
@@ -82,7 +100,7 @@ class StageProgress:
 
     def _show(self, progress: str = "") -> None:
         name = self._names[-1] if self._names else WITH_A_BAR
-        text = f"{name}{progress}"
+        text = f"{TITLES.get(name, name)}{progress}"
         if self._quiet:
             return
         if name == WITH_A_BAR:

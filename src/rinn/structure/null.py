@@ -21,6 +21,7 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.nets.groups import TrainedNet
+from rinn.nets.search import Report
 from rinn.strategies import find_strategy, plan_trials
 from rinn.strategies.base import Networks
 from rinn.structure.effects import REGRESSION, find_skip_reason
@@ -29,9 +30,6 @@ from rinn.structure.records import DATA, PRIOR
 
 NETWORKS = 32
 MAX_DECOYS = 50
-
-
-Report = Callable[[Sequence[TrainedNet], float], None]
 
 
 Search = Callable[..., Any]  # `pipeline.fit_data`, whose result has a `latent` graph
@@ -57,13 +55,13 @@ def fit_null(
     for one in finished.values():
         _check_done(one, settings)
 
-    def report_part(nets: Sequence[TrainedNet], fraction: float) -> None:
+    def report_part(nets: Sequence[TrainedNet], fraction: float, is_resumed: bool) -> None:
         if report:
-            report(nets, fraction / len(numbers))
+            report(nets, fraction / len(numbers), is_resumed)
 
     for number in numbers:
         if number in finished:
-            report_part([], 1.0)
+            report_part([], 1.0, True)
             continue
         finished[number] = fit_round(
             data, settings, devices, number, networks=networks, report=report_part, fit=fit

@@ -191,8 +191,6 @@ def find_cutoffs(
     """
     how: Any = {"any_direction": settings.any_direction, "tissue_model": settings.tissue_model}
     rounds = list(done)[: settings.permutations]
-    if report and rounds:
-        report(len(rounds) * len(events.degs))
     for number in range(len(rounds), settings.permutations):
         permuted = permute_events(events, settings.permute, [settings.seed, number])
         causes = infer_causes(permuted, prior, cores=cores, report=report, **how)

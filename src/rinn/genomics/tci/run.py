@@ -81,7 +81,8 @@ def run_tci(
                 rounds.append(cutoffs)
                 replace_file(out / "work" / ROUND.format(len(rounds) - 1), content.getbuffer())
 
-            with ScoringProgress(len(events.degs), settings.permutations, console, quiet) as report:
+            passes = len(rounds), settings.permutations
+            with ScoringProgress(len(events.degs), *passes, console, quiet) as report:
                 result = find_drivers(
                     events, settings, weights,
                     done=tuple(rounds), save=save, cores=cores, report=report,
@@ -136,11 +137,14 @@ def _describe(
 
 
 class ScoringProgress(WorkProgress):
-    """Counts the DEGs that are scored, of the data and of each permutation; use as a context."""
+    """Counts the DEGs that this sitting scores, of the data and of each permutation; a context."""
 
-    def __init__(self, degs: int, permutations: int, console: Console, quiet: bool = False) -> None:
-        super().__init__("scoring", degs * (1 + permutations), console, quiet)
-        self._degs, self._permutations, self._done = degs, permutations, 0
+    def __init__(
+        self, degs: int, resumed: int, permutations: int, console: Console, quiet: bool = False
+    ) -> None:
+        super().__init__("scoring", degs * (1 + permutations - resumed), console, quiet)
+        self._degs, self._resumed_rounds = degs, resumed
+        self._permutations, self._done = permutations, 0
 
     def __call__(self, degs: int) -> None:
         """Add DEGs that are newly done."""
@@ -152,7 +156,8 @@ class ScoringProgress(WorkProgress):
         if passes == 0:
             return f"{degs}/{self._degs} DEGs"
         within = f", {degs}/{self._degs} DEGs of the next" if degs else ""
-        return f"{passes - 1}/{self._permutations} permutations{within}"
+        rounds = passes - 1 + self._resumed_rounds
+        return f"{rounds}/{self._permutations} permutations{within}"
 
 
 def make_tables(result: Tci) -> dict[str, pd.DataFrame]:
