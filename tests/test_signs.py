@@ -292,3 +292,24 @@ def test_the_card_shows_edges_and_effects_alike(run, graph):
         for output in data["outputs"]:
             if list(nx.all_simple_paths(graph, names[number], output)) == [[names[number], output]]:
                 assert shown[names[number], output] == effects[output]
+
+
+def test_an_inhibitor_of_a_latent_lowers_it_in_every_place(at_start, tmp_path):
+    rng = np.random.default_rng(3)
+    x = pd.DataFrame(rng.integers(0, 2, (300, 4)), columns=["INS", "EGF", "PI3Ki", "MEKi"])
+    arms = x["INS"] - x["PI3Ki"], x["EGF"] - x["MEKi"]  # never measured
+    y = pd.DataFrame({f"y{n}": 3.0 * arms[n // 3] + rng.normal(size=300) for n in range(6)})
+    for name, table in (("x", x), ("y", y)):
+        table.to_csv(tmp_path / f"{name}.csv", index_label="sample")
+    out = tmp_path / "run"
+    settings = RunSettings(bootstraps=2)
+    run = fit_run(tmp_path / "x.csv", tmp_path / "y.csv", out, settings, quiet=True)
+    edges = pd.read_csv(out / "edges.csv").query("reported").set_index(["source", "target"])
+    drawn = {(e.source, e.target): e.weight for e in graph_info(run.graph).edges}
+    assert len(by_role(load_graph(out / "graph.json"), "latent")) == 2
+    for stimulus, inhibitor in (("INS", "PI3Ki"), ("EGF", "MEKi")):
+        (latent,) = edges.loc[stimulus].index
+        assert edges.loc[(stimulus, latent), "weight"] > 0
+        assert edges.loc[(inhibitor, latent), "weight"] < 0
+        assert (edges.loc[latent, "weight"] > 0).all()
+        assert drawn[stimulus, latent] > 0 > drawn[inhibitor, latent]

@@ -19,6 +19,9 @@ from rinn.estimators import RINN as RINN
 from rinn.estimators import Regression as Regression
 from rinn.fit import fit_run as fit_run
 from rinn.genomics.align import match_tables as match_tables
+from rinn.genomics.experiments.run import prepare_experiment as prepare_experiment
+from rinn.genomics.experiments.settings import ExperimentSettings as ExperimentSettings
+from rinn.genomics.experiments.settings import ExperimentSources as ExperimentSources
 from rinn.genomics.prepare.run import prepare as prepare
 from rinn.genomics.prepare.settings import PrepareSettings as PrepareSettings
 from rinn.genomics.prepare.settings import Sources as Sources

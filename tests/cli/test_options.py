@@ -10,6 +10,7 @@ from rinn.cli.fit import PriorFiles
 from rinn.cli.options import split_commas, with_settings
 from rinn.cli.simulate import Parameters
 from rinn.config import RunSettings, Settings, setting
+from rinn.genomics.experiments.settings import ExperimentSettings, ExperimentSources
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.tci.settings import TciSettings
 
@@ -26,6 +27,8 @@ def find_options(command):
         ("fit", PriorFiles),
         ("prepare", Sources),
         ("prepare", PrepareSettings),
+        ("experiment", ExperimentSources),
+        ("experiment", ExperimentSettings),
         ("tci", TciSettings),
         ("simulate", Parameters),
     ],

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rinn.cli.fit import demo, fit, reproduce
-from rinn.cli.genomics import prepare, tci
+from rinn.cli.genomics import experiment, prepare, tci
 from rinn.cli.options import with_list
 from rinn.cli.results import check, draw, export, report, score, view
 from rinn.cli.simulate import simulate
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 app.command()(simulate)
 app.command(cls=with_list("Formats", "rinn.genomics.readers", "READERS"))(prepare)
+app.command()(experiment)
 app.command(cls=with_list("Strategies", "rinn.strategies", "STRATEGIES", "title"))(fit)
 app.command()(score)
 app.command()(check)

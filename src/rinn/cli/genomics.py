@@ -1,4 +1,4 @@
-"""The commands for tumours: `prepare` and `tci`."""
+"""The commands for the files of a study: `prepare`, `experiment` and `tci`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rinn.cli.options import Quiet, print_line, with_settings
+from rinn.genomics.experiments.settings import ExperimentSettings, ExperimentSources
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.tci.settings import TciSettings
 from rinn.runs.terminal import Terminal
@@ -25,6 +26,23 @@ def prepare(
     from rinn.genomics.prepare.run import prepare as run
 
     result = run(sources, out, settings)
+    if not quiet:
+        for line in list_preparation(result):
+            print_line(line)
+
+
+@with_settings()
+def experiment(
+    out: Annotated[Path, typer.Option(help="Folder for x.csv, y.csv and the other files.")],
+    sources: ExperimentSources,
+    settings: ExperimentSettings,
+    quiet: Quiet = False,
+) -> None:
+    """Make X, Y and covariates for `rinn fit` from a perturbation experiment."""
+    from rinn.cli.show import list_preparation
+    from rinn.genomics.experiments.run import prepare_experiment
+
+    result = prepare_experiment(sources, out, settings)
     if not quiet:
         for line in list_preparation(result):
             print_line(line)

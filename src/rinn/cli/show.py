@@ -216,9 +216,9 @@ def _list_pairs(where: str, pairs: tuple[PairTest, ...], console: Console) -> No
 def list_preparation(result: Preparation) -> list[str]:
     """Lines about the files and steps, the warnings, and what to do next."""
     folder, summary = result.folder, result.manifest["summary"]
-    sizes = [count(summary["tumours"], "tumour"), count(summary["inputs"], "input")]
-    sizes += [count(summary["outputs"], "output")]
-    if len(summary["tissues"]) > 1:
+    nouns = ("tumour", "sample", "input", "output")
+    sizes = [count(summary[f"{noun}s"], noun) for noun in nouns if f"{noun}s" in summary]
+    if len(summary.get("tissues", ())) > 1:
         sizes.append(count(len(summary["tissues"]), "tissue"))
     covariates = f" --covariates {folder / 'covariates.csv'}" if summary["covariates"] else ""
     return [

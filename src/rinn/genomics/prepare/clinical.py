@@ -46,7 +46,9 @@ def load_annotation(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, ReadLog
     return frame.drop(columns=header[ids or 0]), log
 
 
-def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
+def find_column(
+    frame: pd.DataFrame, name: str, option: str, where: str = "the clinical table"
+) -> str:
     """Find a column by its name, in upper or lower case."""
     names = [str(column) for column in frame.columns]
     if name in names:
@@ -55,9 +57,7 @@ def find_column(frame: pd.DataFrame, name: str, option: str) -> str:
     if len(matches) == 1:
         return matches[0]
     hint = suggest(name, names, listed=len(names) <= 12) or f"; it has {quote_some(names)}"
-    raise InputError(
-        f"{option} must name a column of the clinical table, but {name!r} is none{hint}"
-    )
+    raise InputError(f"{option} must name a column of {where}, but {name!r} is none{hint}")
 
 
 def clean_text(cell: str) -> str:
@@ -81,10 +81,10 @@ def make_covariates(
         gaps = int((text == "").sum())
         label = (str(name),)
         if gaps > max_missing * len(text):
-            reason = f"no value for {gaps:,} of {len(text):,} tumours"
+            reason = f"no value for {gaps:,} of {len(text):,} samples"
             entries += log_names("dropped", "covariates", reason, label)
         elif text[text != ""].nunique() + bool(gaps) < 2:
-            entries += log_names("dropped", "covariates", "the same for all tumours", label)
+            entries += log_names("dropped", "covariates", "the same for all samples", label)
         else:
             columns[str(name)], filler = _fill(text)
             if gaps:

@@ -35,11 +35,10 @@ SEX_LINKED = frozenset(
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """X, Y and covariates of the same tumours, and how they were made.
+class Tables:
+    """X, Y and covariates of the same samples, and how they were made.
 
-    `inputs` and `outputs` have a row for every gene that was looked at: counts, `kept`, and `why`
-    where it is not. `tissues` is the tissue of each tumour.
+    `inputs` and `outputs` have a row for every column that was looked at.
     """
 
     x: pd.DataFrame
@@ -47,9 +46,18 @@ class Prepared:
     covariates: pd.DataFrame | None
     inputs: pd.DataFrame
     outputs: pd.DataFrame
-    tissues: pd.Series
     logs: tuple[ReadLog, ...]
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Prepared(Tables):
+    """Tables of tumours; `tissues` is the tissue of each.
+
+    `inputs` and `outputs` have counts for every gene, `kept`, and `why` where it is not.
+    """
+
+    tissues: pd.Series
 
 
 def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
@@ -92,11 +100,11 @@ def prepare_tables(readings: Readings, settings: PrepareSettings) -> Prepared:
         covariates,
         _mark_kept(x.genes, inputs),
         _mark_kept(y.genes, outputs),
-        tumours.tissues,
         every,
         list_warnings(
             x.table[inputs], y.table[outputs], tumours.tissues, every, readings, settings
         ),
+        tumours.tissues,
     )
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rinn.config import Settings
 from rinn.errors import InputError
 from rinn.files import check_file, replace_file
-from rinn.genomics.prepare.prepare import Prepared, prepare_tables
+from rinn.genomics.prepare.prepare import Prepared, Tables, prepare_tables
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.prepare.sources import read_sources
 from rinn.genomics.prepare.summary import write_summary
@@ -29,7 +30,7 @@ class Preparation:
 
     folder: Path
     manifest: dict[str, Any]
-    prepared: Prepared | None = None
+    prepared: Tables | None = None
 
 
 def prepare(sources: Sources, out: Path, settings: PrepareSettings | None = None) -> Preparation:
@@ -49,15 +50,17 @@ def prepare(sources: Sources, out: Path, settings: PrepareSettings | None = None
         InputError: before anything is written.
     """
     settings = settings or PrepareSettings()
-    manifest = _describe(sources, settings)
+    manifest = describe(sources, settings)
     stored = find_output(out, manifest, PREPARATION)
     if stored and stored.get("status") == "complete":
         return Preparation(out, stored)
     prepared = prepare_tables(read_sources(sources, settings), settings)
-    return Preparation(out, _write(out, prepared, settings, manifest), prepared)
+    complete = manifest | {"status": "complete", "summary": _summarise(prepared)}
+    write_tables(out, prepared, write_summary(prepared, settings, complete), manifest, complete)
+    return Preparation(out, complete, prepared)
 
 
-def _describe(sources: Sources, settings: PrepareSettings) -> dict[str, Any]:
+def describe(sources: Settings, settings: Settings) -> dict[str, Any]:
     """The manifest. It has no times, so that the same files give the same manifest."""
     given = {name: value for name, value in vars(sources).items() if value is not None}
     paths = {name: value for name, value in given.items() if isinstance(value, Path)}
@@ -98,20 +101,33 @@ def _hash(path: Path, name: str) -> str:
         ) from None
 
 
-def _write(
-    folder: Path, prepared: Prepared, settings: PrepareSettings, manifest: dict[str, Any]
-) -> dict[str, Any]:
-    """Write tables, logs, the page and, last, the manifest that says they are complete."""
-    covariates = () if prepared.covariates is None else prepared.covariates.columns
-    summary = {
+def _summarise(prepared: Prepared) -> dict[str, Any]:
+    return {
         "tumours": len(prepared.x),
-        "inputs": prepared.x.shape[1],
-        "outputs": prepared.y.shape[1],
-        "covariates": [str(name) for name in covariates],
+        **count_columns(prepared),
         "tissues": {str(k): int(v) for k, v in prepared.tissues.value_counts().items()},
         "warnings": list(prepared.warnings),
     }
-    complete = manifest | {"status": "complete", "summary": summary}
+
+
+def count_columns(tables: Tables) -> dict[str, Any]:
+    """The numbers of inputs and outputs, and the covariates."""
+    covariates = () if tables.covariates is None else tables.covariates.columns
+    return {
+        "inputs": tables.x.shape[1],
+        "outputs": tables.y.shape[1],
+        "covariates": [str(name) for name in covariates],
+    }
+
+
+def write_tables(
+    folder: Path,
+    prepared: Tables,
+    page: str,
+    manifest: dict[str, Any],
+    complete: dict[str, Any],
+) -> None:
+    """Write tables, logs, the page and, last, the manifest that says they are complete."""
     tables = {"x.csv": prepared.x, "y.csv": prepared.y, "covariates.csv": prepared.covariates}
     with open_output(folder, manifest, PREPARATION) as output:
         for name, table in tables.items():
@@ -121,7 +137,5 @@ def _write(
         output.write_table("inputs.csv", prepared.inputs, DIGITS)
         output.write_table("outputs.csv", prepared.outputs, DIGITS)
         output.write_json("log.json", {"logs": [log.as_dict() for log in prepared.logs]})
-        page = write_summary(prepared, settings, complete)
         replace_file(folder / "summary.html", page.encode("utf-8", "replace"))
         output.write_manifest(complete)
-    return complete

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from rinn.data.log import ReadLog
 from rinn.errors import count
 from rinn.genomics.prepare.prepare import Prepared
 from rinn.genomics.prepare.settings import PrepareSettings
@@ -44,19 +46,26 @@ def write_summary(prepared: Prepared, settings: PrepareSettings, manifest: dict[
         f"{count(prepared.y.shape[1], 'output')}"
     )
     sections = {
-        "What was read": _list_sources(prepared),
-        "What was dropped, and why": _list_changes(prepared),
+        "What was read": list_sources(prepared.logs),
+        "What was dropped, and why": list_changes(prepared.logs),
         "Inputs": _show_inputs(prepared),
         "Outputs": _show_outputs(prepared, settings),
         "Tissues and covariates": _list_tissues(prepared),
-        "How it was made": _show_origin(manifest),
+        "How it was made": show_origin(manifest),
     }
+    return render_page(title, "rinn prepare", _show_result(prepared, settings), sections, manifest)
+
+
+def render_page(
+    title: str, command: str, result: Markup, sections: dict[str, Markup], manifest: dict[str, Any]
+) -> str:
+    """A page of prepared tables: the result, then the sections."""
     parts = [render_section(heading, content) for heading, content in sections.items()]
     version = manifest["versions"]["rinn"]
     return render_document(
         f"Prepared: {title}",
-        render_header("rinn prepare", title, {heading: heading for heading in sections}),
-        element("main", _show_result(prepared, settings), *parts),
+        render_header(command, title, {heading: heading for heading in sections}),
+        element("main", result, *parts),
         element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
         styles=REPORT_STYLES,
     )
@@ -79,25 +88,33 @@ def _show_result(prepared: Prepared, settings: PrepareSettings) -> Markup:
         f"Y is how far the expression of {count(y.shape[1], 'gene')} is from "
         f"{REFERENCES[settings.reference]}: {kind} |z| is at least {settings.z_cutoff:g}."
     )
-    lead = element("div", paragraph(first), paragraph(second), class_="lead")
-    covariates = "" if prepared.covariates is None else " --covariates covariates.csv"
+    has_covariates = prepared.covariates is not None
+    return render_result((first, second), prepared.warnings, has_covariates=has_covariates)
+
+
+def render_result(
+    sentences: Sequence[str], warnings: Sequence[str], *, has_covariates: bool
+) -> Markup:
+    """The first sentences of a page, the warnings and the next command."""
+    lead = element("div", *map(paragraph, sentences), class_="lead")
+    covariates = " --covariates covariates.csv" if has_covariates else ""
     command = f"rinn fit x.csv y.csv{covariates} --null 5 --out run"
-    warned = [paragraph(text, class_="careful") for text in prepared.warnings]
+    warned = [paragraph(text, class_="careful") for text in warnings]
     following = paragraph("Next, in this folder: ", element("code", command))
     return element("section", lead, *warned, following, aria_label="The result")
 
 
-def _list_sources(prepared: Prepared) -> Markup:
+def list_sources(logs: Sequence[ReadLog]) -> Markup:
     """One row for each file: what was read of it."""
     rows = []
-    for log in prepared.logs:
+    for log in logs:
         read = [entry for entry in log.entries if entry.action == "read"]
         if log.format == "match" or not read:
             continue
         text = "; ".join(f"{entry.count:,} {entry.what} ({entry.reason})" for entry in read)
         rows.append((element("code", PurePath(log.source).name), log.format, text))
     tallies = []
-    for log in prepared.logs:
+    for log in logs:
         for name, counts in log.tallies.items():
             listed = ", ".join(f"{each} {number:,}" for each, number in counts.items())
             if counts:
@@ -105,10 +122,10 @@ def _list_sources(prepared: Prepared) -> Markup:
     return join([table(("file", "format", "read"), rows, "Files"), *tallies])
 
 
-def _list_changes(prepared: Prepared) -> Markup:
+def list_changes(logs: Sequence[ReadLog]) -> Markup:
     """Everything that was done to the tables, in its order."""
     rows = []
-    for log in prepared.logs:
+    for log in logs:
         where = "matching" if log.format == "match" else PurePath(log.source).name
         where = log.format if log.source == "prepared tables" else where
         for entry in log.entries:
@@ -116,10 +133,7 @@ def _list_changes(prepared: Prepared) -> Markup:
                 names = list_names(entry.names) if entry.names else Markup("")
                 number = f"{entry.count:,} {entry.what}"
                 rows.append((where, VERBS[entry.action], number, entry.reason, names))
-    text = (
-        "In order. log.json has every name; inputs.csv and "
-        "outputs.csv say of each gene whether it was kept, and why not."
-    )
+    text = "In order. log.json has every name; inputs.csv and outputs.csv describe each column."
     headers = ("where", "what", "how many", "why", "which")
     return join([paragraph(text), table(headers, rows, "What was done to the tables")])
 
@@ -143,7 +157,7 @@ def _show_inputs(prepared: Prepared) -> Markup:
         )
         for row in first.to_dict("records")
     ]  # fmt: skip
-    more = _note_more(len(kept), "inputs.csv")
+    more = note_more(len(kept), "inputs.csv")
     return join([paragraph(text), chart, table(headers, rows, "Inputs"), more])
 
 
@@ -166,11 +180,12 @@ def _show_outputs(prepared: Prepared, settings: PrepareSettings) -> Markup:
         )
         for row in first.to_dict("records")
     ]  # fmt: skip
-    more = _note_more(len(kept), "outputs.csv")
+    more = note_more(len(kept), "outputs.csv")
     return join([paragraph(text), chart, table(headers, rows, "Outputs"), more])
 
 
-def _note_more(number: int, name: str) -> Markup | None:
+def note_more(number: int, name: str) -> Markup | None:
+    """Where the columns are that a table does not show."""
     more = paragraph(f"and {number - MAX_GENES:,} more in {name}", class_="note")
     return more if number > MAX_GENES else None
 
@@ -184,10 +199,15 @@ def _list_tissues(prepared: Prepared) -> Markup:
         for name, number in counts.items()
     ]
     tissues = table(("tissue", "tumours", ""), rows, "Tissues")
-    if prepared.covariates is None:
-        return join([tissues, paragraph("There are no covariates.", class_="note")])
-    listed = [(str(name), _describe_values(values)) for name, values in prepared.covariates.items()]
-    return join([tissues, table(("covariate", "values"), listed, "Covariates")])
+    return join([tissues, list_covariates(prepared.covariates)])
+
+
+def list_covariates(covariates: pd.DataFrame | None) -> Markup:
+    """One row for each covariate: its values."""
+    if covariates is None:
+        return paragraph("There are no covariates.", class_="note")
+    listed = [(str(name), _describe_values(values)) for name, values in covariates.items()]
+    return table(("covariate", "values"), listed, "Covariates")
 
 
 def _describe_values(values: pd.Series) -> str:
@@ -198,7 +218,8 @@ def _describe_values(values: pd.Series) -> str:
     return shown + (f" and {len(counts) - 12} more" if len(counts) > 12 else "")
 
 
-def _show_origin(manifest: dict[str, Any]) -> Markup:
+def show_origin(manifest: dict[str, Any]) -> Markup:
+    """The files with their fingerprints, the settings and the versions."""
     settings = []
     for name, value in manifest["settings"].items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)

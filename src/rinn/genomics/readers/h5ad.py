@@ -7,7 +7,7 @@ as a ValueError, which becomes one sentence.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Unpack
@@ -33,6 +33,7 @@ def load_h5ad(
     layer: str | None = None,
     genes: Collection[str] | None = None,
     symbol_column: str | None = None,
+    groups: Sequence[str | None] | None = None,
     **options: Unpack[Options],
 ) -> GeneTable:
     """Read the values of an AnnData file; needs `pip install 'rinn[h5ad]'`.
@@ -42,6 +43,8 @@ def load_h5ad(
         layer: which values: a name in `layers`, "raw" for `raw/X`, or None for `X`.
         genes: read only these genes, by their names in the file; the others are never in memory.
         symbol_column: the column of `var` with the gene symbols; by default its index.
+        groups: the group of each cell, or None to leave it out: the samples are then the groups,
+            with the sums of their cells, and single cells are never in memory.
         **options: of `rinn.genomics.readers.options.Options`: `kind` ("expression" by default),
             `log` (False by default), `duplicates`, `symbols`, `aliquots` and `dtype` ("float32" by
             default).
@@ -50,8 +53,8 @@ def load_h5ad(
         Samples (cells) by genes; `annotation` holds the columns of `obs`.
 
     Raises:
-        InputError: h5py is not installed, the file is no AnnData, there is no such layer, or the
-            table would have more than about a billion cells.
+        InputError: h5py is not installed, the file is no AnnData, there is no such layer, groups
+            are not one for each cell, or the table would have more than about a billion cells.
 
     Example:
         >>> import tempfile, h5py
@@ -86,19 +89,40 @@ def load_h5ad(
         columns = [n for n, name in enumerate(names) if name in wanted]
         if not samples or not columns:
             raise InputError(f"{source} must have samples and genes, but has none; check the file")
-        if len(samples) * len(columns) > MAX_CELLS:
+        targets, kept = np.arange(len(samples)), samples
+        if groups is not None:
+            if len(groups) != len(samples):
+                raise InputError(
+                    f"groups must have an entry for each of the {len(samples):,} cells of "
+                    f"{source}, got {len(groups):,}; give None for a cell to leave out"
+                )
+            targets, names_of = pd.factorize(np.array(groups, dtype=object))
+            kept = [str(name) for name in names_of]
+        if len(kept) * len(columns) > MAX_CELLS:
             raise InputError(
                 f"{source} must give a table of at most {MAX_CELLS:,} cells, but has "
-                f"{len(samples):,} samples and {len(columns):,} genes; name fewer with genes="
+                f"{len(kept):,} samples and {len(columns):,} genes; name fewer with genes="
             )
-        values = _read_values(_get(file, key), (len(samples), len(names)), columns)
-        annotation = _read_annotation(obs, samples)
+        rows = targets, len(kept)
+        values = _read_values(_get(file, key), (len(samples), len(names)), columns, rows)
+        annotation = _read_annotation(obs, samples) if groups is None else None
     entries = [LogEntry("read", "samples", len(samples), f"values of {key}")]
     unused = len(names) - len(columns)
     entries += log_count("dropped", "genes", unused, "not among the genes that were asked for")
     chosen = [names[column] for column in columns]
-    matrix = Matrix(chosen, samples, values.T.astype(filled["dtype"], copy=False), entries)
+    matrix = Matrix(chosen, kept, values.T.astype(filled["dtype"], copy=False), entries)
     return make_gene_table(matrix, ReadLog(str(path), "h5ad"), filled, annotation=annotation)
+
+
+def load_obs(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read the columns of `obs`, with the names of the samples (cells) as index."""
+    source = f"h5ad ({path})"
+    with _open_hdf(Path(path), source) as file:
+        obs = _get(file, "obs")
+        samples = _read_index(obs)
+        annotation = _read_annotation(obs, samples)
+    check_unique(samples, source, "sample")
+    return pd.DataFrame(index=pd.Index(samples)) if annotation is None else annotation
 
 
 @contextmanager
@@ -165,8 +189,14 @@ def _read_list(dataset: Any, key: Any = ()) -> list[Any]:
     return [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in values]
 
 
-def _read_values(node: Any, shape: tuple[int, int], columns: list[int]) -> np.ndarray:
-    """The chosen columns, dense or sparse, read a block at a time."""
+def _read_values(
+    node: Any, shape: tuple[int, int], columns: list[int], rows: tuple[np.ndarray, int]
+) -> np.ndarray:
+    """The chosen columns, dense or sparse, read a block at a time.
+
+    `rows` says which row of the result each row is added to, -1 for none, and how many there are.
+    """
+    targets, number = rows
     is_dense = hasattr(node, "dtype")
     stored = node.shape if is_dense else node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
     if tuple(map(int, stored)) != shape:
@@ -175,18 +205,26 @@ def _read_values(node: Any, shape: tuple[int, int], columns: list[int]) -> np.nd
     if dtype.kind not in "biuf":
         raise ValueError(f"its values are of the type {dtype}, not numbers")
     dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
-    values = np.zeros((shape[0], len(columns)), dtype)
+    is_sum = number < shape[0]  # of many cells: a float32 would lose counts
+    values = np.zeros((number, len(columns)), np.float64 if is_sum else dtype)
     if not is_dense:
-        _fill_sparse(values, node, shape, columns)
+        _fill_sparse(values, node, shape, columns, targets)
         return values
     step = max(1, _CHUNK // max(1, shape[1]))
     for begin in range(0, shape[0], step):
-        values[begin : begin + step] = node[begin : begin + step][:, columns]
+        block, place = node[begin : begin + step][:, columns], targets[begin : begin + step]
+        np.add.at(values, place[place >= 0], block[place >= 0])
     return values
 
 
-def _fill_sparse(values: np.ndarray, node: Any, shape: tuple[int, int], columns: list[int]) -> None:
-    """Scatter the stored values; all others are 0."""
+def _fill_sparse(
+    values: np.ndarray,
+    node: Any,
+    shape: tuple[int, int],
+    columns: list[int],
+    targets: np.ndarray,
+) -> None:
+    """Add the stored values to the rows of their targets; all others are 0."""
     format_name = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "csr"))
     by_rows = format_name in ("csr_matrix", "csr", b"csr_matrix", b"csr")
     major, minor = shape if by_rows else shape[::-1]
@@ -205,8 +243,9 @@ def _fill_sparse(values: np.ndarray, node: Any, shape: tuple[int, int], columns:
             raise ValueError("its sparse matrix has indices outside its shape")
         outer = np.searchsorted(starts, np.arange(begin, end), side="right") - 1
         rows, genes = (outer, inner) if by_rows else (inner, outer)
-        is_kept = target[genes] >= 0
-        values[rows[is_kept], target[genes[is_kept]]] = node["data"][begin:end][is_kept]
+        is_kept = (target[genes] >= 0) & (targets[rows] >= 0)
+        places = targets[rows[is_kept]], target[genes[is_kept]]
+        np.add.at(values, places, node["data"][begin:end][is_kept])
 
 
 def _read_annotation(obs: Any, samples: list[str]) -> pd.DataFrame | None:

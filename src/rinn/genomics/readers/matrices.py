@@ -145,7 +145,7 @@ def make_gene_table(
     annotation: pd.DataFrame | None = None,
 ) -> GeneTable:
     """Turn genes by samples into samples by genes, with clean names."""
-    lowest, highest = _find_range(matrix.values)
+    lowest, highest = find_range(matrix.values)
     if max(-lowest, highest) > LARGEST:
         source = f"{log.format} ({log.source})"
         raise InputError(f"{source} must hold numbers up to {LARGEST:g}; write NA for larger ones")
@@ -155,7 +155,7 @@ def make_gene_table(
     if not symbols.names:
         raise InputError(f"{log.source} must name genes, but no symbol is left; check column 1")
     values, logged = np.asarray(matrix.values), list[LogEntry]()
-    if kind == "expression" and _needs_log(lowest, highest, options["log"]):
+    if kind == "expression" and needs_log(lowest, highest, options["log"]):
         reason = f"values from {lowest:g} to {highest:g}: log2(x + 1) is taken"
         logged = [LogEntry("noted", "cells", values.size, reason)]
         values = np.log2(values + 1, dtype=values.dtype)
@@ -198,7 +198,7 @@ def guess_kind(values: np.ndarray) -> Kind:
     >>> guess_kind(np.array([[0.0, 1.0], [np.nan, 0.0]])), guess_kind(np.array([[-2.0, 1.0]]))
     ('mutation', 'copy number')
     """
-    lowest, highest = _find_range(values)
+    lowest, highest = find_range(values)
     broken = (not (np.isnan(row) | (row == np.round(row))).all() for row in values)
     if lowest < -2 or highest > 2 or any(broken):
         return "expression"
@@ -207,7 +207,7 @@ def guess_kind(values: np.ndarray) -> Kind:
     return "copy number" if lowest < 0 else "expression"
 
 
-def _needs_log(lowest: float, highest: float, log: bool | None) -> bool:
+def needs_log(lowest: float, highest: float, log: bool | None) -> bool:
     """Whether the user asks for logarithms, or the values are clearly none."""
     if log and lowest < 0:
         raise InputError(
@@ -217,7 +217,7 @@ def _needs_log(lowest: float, highest: float, log: bool | None) -> bool:
     return lowest >= 0 and highest > _LARGEST_LOG if log is None else log
 
 
-def _find_range(values: np.ndarray) -> tuple[float, float]:
+def find_range(values: np.ndarray) -> tuple[float, float]:
     """The lowest and highest value, without missing ones; 0 and 0 where all are missing."""
     lowest, highest = float(np.fmin.reduce(values, None)), float(np.fmax.reduce(values, None))
     return (0.0, 0.0) if math.isnan(lowest) else (lowest, highest)
