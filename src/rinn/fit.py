@@ -57,6 +57,7 @@ def fit_run(
     quiet: bool = False,
     profile: bool = False,
     command: Sequence[str] | None = None,
+    title: str | None = None,
 ) -> RunContents:
     """Learn a latent graph from two files and write everything into a run folder.
 
@@ -77,6 +78,7 @@ def fit_run(
         quiet: show nothing.
         profile: print how many seconds and how much memory each stage takes.
         command: the command line that makes this run again, for the manifest.
+        title: of the report; by default it is made from the names of the files.
 
     Returns:
         What the folder holds now.
@@ -104,9 +106,10 @@ def fit_run(
             console=console,
             quiet=quiet,
             command=command,
+            title=title,
         )
         with fitted as run, stage("report"):
-            write_report(out, run)
+            write_report(out, run, title=title)
     return run
 
 
@@ -123,6 +126,7 @@ def fit_folder(
     console: Console | None = None,
     quiet: bool = False,
     command: Sequence[str] | None = None,
+    title: str | None = None,
 ) -> Iterator[RunContents]:
     """Learn a latent graph from data in memory, and keep its run folder locked meanwhile.
 
@@ -143,6 +147,7 @@ def fit_folder(
         plan = plan_run(data, settings, prior)
         devices = find_devices(device)
         manifest = describe_run(plan, data, tables, devices, prior, command or ())
+        manifest = replace(manifest, title=title)
     with open_output(out, manifest.to_json(), RUN) as folder:
         if not folder.is_complete:
             stored = load_manifest(out)

@@ -299,7 +299,7 @@ def test_page_is_whole_without_a_script(open_page, run, report):
     assert not page.locator("#controls").is_visible()
     assert page.locator("#graph .level:not(.weak) .edge").count() == 7
     assert page.locator("#graph .level.weak").first.get_attribute("display") == "none"
-    assert page.locator("main > section > h2").count() == 9
+    assert page.locator("main > section > h2").count() == 12
     assert page.locator("#net-body svg").count() >= 1
     assert page.locator("a[download]").count() >= 9
 

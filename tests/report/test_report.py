@@ -30,6 +30,7 @@ from rinn.report.html.charts import (
 )
 from rinn.report.html.document import write_policy
 from rinn.report.html.graph import draw_graph
+from rinn.report.html.heatmap import heatmap_info
 from rinn.report.html.latents import describe_units, latent_effects
 from rinn.report.html.layout import fit_label, layout_info
 from rinn.report.html.markup import Markup, element, escape, list_names
@@ -156,7 +157,7 @@ def read(path):
 
 def test_every_section_is_there_without_truth(run):
     page = read(write_report(run))
-    sections = list_sections(load_run(run))
+    sections = list_sections(load_run(run), heatmap_info(load_run(run)))
     assert page.headings == ["Latent graph between x.csv and y.csv", *sections]
     assert "Which networks were kept" in sections
     assert "No truth was given" in page.words
@@ -563,7 +564,7 @@ def test_chance_is_shown(run):
         run, lambda m: m | {"null": {"sentence": "Said of chance.", "rounds": 2, "reported": 1.5}}
     )
     page = read(write_report(run))
-    assert page.words.count("Said of chance.") == 2
+    assert page.words.count("Said of chance.") == 3
     assert "rows of Y permuted, 2 3 edges 1 of 4" in page.words
     assert "2 of 4 decoys" in page.words
     assert page.count("path", "steps") == 2
@@ -656,3 +657,37 @@ def test_activity_has_a_range_and_bins():
     about = activity_info(np.array([0.0, 0.0, 1.0, 2.0]))
     assert (about["samples"], about["low"], about["high"]) == (4, 0.0, 2.0)
     assert sum(about["bins"]) == 4
+
+
+def test_title_and_methods_are_those_of_the_run(run):
+    change_manifest(run, lambda m: m | {"title": "Kinases <b>"})
+    page = read(write_report(run))
+    assert page.headings[0] == "Kinases <b>"
+    assert read(write_report(run, title="Another")).headings[0] == "Another"
+    assert "between 4 inputs (x.csv) and 5 outputs (y.csv) of 80 samples" in page.words
+    assert "corrected by a regression of their residuals" in page.words
+    assert "Young JD, Andrews B, Cooper GF, Lu X (2020)" in page.words
+    assert "@software{rinn," in page.words
+
+
+def test_heatmap_shows_inputs_with_edges_alone_where_they_are_many(run, monkeypatch):
+    monkeypatch.setattr("rinn.report.info.ALL_DRAWN", 2)
+    monkeypatch.setattr("rinn.report.html.heatmap.MAX_SHOWN", 2)
+    graph = nx.DiGraph([("a", "L1"), ("L1", "w"), ("b", "L1"), ("c", "L1")])
+    graph.add_nodes_from("abcdvwxyz")
+    roles = dict.fromkeys("abcd", "input") | dict.fromkeys("vwxyz", "output") | {"L1": "latent"}
+    nx.set_node_attributes(graph, roles, "role")
+    write_graph(graph, run / "graph.json")
+    (run / "edges.csv").unlink()
+    info = heatmap_info(load_run(run))
+    assert len(info.inputs) == 2
+    assert "d" not in info.inputs
+    assert info.outputs == ("w",)
+    assert info.reached.all()
+    words = read(write_report(run)).words
+    assert "Shown: 2 of 4 inputs and 1 of 5 outputs" in words
+
+
+def test_a_run_without_effects_has_no_heatmap(run):
+    (run / "effects.csv").unlink()
+    assert "Net effects" not in read(write_report(run)).headings

@@ -67,6 +67,9 @@ def fit(
             "whose kind cannot be seen from their values; csv or tsv."
         ),
     ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the report; by default from the files' names.")
+    ] = None,
     profile: Annotated[
         bool, typer.Option("--profile", help="Print seconds and memory of each stage.")
     ] = False,
@@ -85,7 +88,7 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
-    how = {"device": device, "profile": profile, "command": context.obj}
+    how = {"device": device, "profile": profile, "command": context.obj, "title": title}
     more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
     _fit(x, y, out, settings, truth, quiet, **how, **more)
 

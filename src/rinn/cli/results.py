@@ -80,11 +80,16 @@ def export(
     print_line(f"wrote {' and '.join(map(str, [file, *others]))}")
 
 
-def report(run: Run) -> None:
+def report(
+    run: Run,
+    title: Annotated[
+        str | None, typer.Option(help="Title; by default that of 'rinn fit', or from its files.")
+    ] = None,
+) -> None:
     """Write report.html of a finished run again."""
     from rinn.report.html.page import write_report
 
-    print_line(f"wrote {write_report(run)}")
+    print_line(f"wrote {write_report(run, title=title)}")
 
 
 def draw(

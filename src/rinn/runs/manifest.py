@@ -189,6 +189,7 @@ class Manifest:
     prior: PriorSummary | None = None
     plan: str
     command: tuple[str, ...] = ()
+    title: str | None = None
     null: NullSummary | None = None
     seconds: float | None = None
     outputs: OutputSummary | None = None

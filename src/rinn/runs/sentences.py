@@ -7,7 +7,10 @@ import math
 import networkx as nx
 
 from rinn.errors import count
+from rinn.graphs.basics import by_role
 from rinn.runs.manifest import Manifest
+from rinn.structure.constants import MIN_FREQUENCY
+from rinn.structure.effects import REGRESSION
 from rinn.structure.qvalues import Null, assign_q
 
 LEVEL = 0.05
@@ -16,6 +19,90 @@ NO_NETWORKS = (
     "and inputs reach."
 )
 LOSS_LABELS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
+
+PAPER = (
+    "Young JD, Andrews B, Cooper GF, Lu X (2020). Learning latent causal structures with a "
+    "redundant input neural network. Proceedings of the 2020 KDD Workshop on Causal Discovery, "
+    "PMLR 127:62-91."
+)
+BIBTEX = """@inproceedings{young2020rinn,
+  author    = {Young, Jonathan D. and Andrews, Bryan and Cooper, Gregory F. and Lu, Xinghua},
+  title     = {Learning Latent Causal Structures with a Redundant Input Neural Network},
+  booktitle = {Proceedings of the 2020 KDD Workshop on Causal Discovery},
+  series    = {Proceedings of Machine Learning Research},
+  volume    = {127},
+  pages     = {62--91},
+  year      = {2020}
+}
+@software{rinn,
+  title   = {rinn: latent causal graphs between known causes and known effects},
+  author  = {{rinn contributors}},
+  version = {VERSION}
+}"""
+
+
+def describe_software(version: str) -> str:
+    """The reference of the software."""
+    return f"rinn contributors. rinn, version {version}: latent causal graphs. Software."
+
+
+def write_bibtex(version: str) -> str:
+    """Both references as BibTeX."""
+    return BIBTEX.replace("VERSION", version)
+
+
+def describe_methods(manifest: Manifest, graph: nx.DiGraph) -> str:
+    """Say what was done, with this run's numbers, as a methods paragraph."""
+    tables, settings = manifest.tables, manifest.settings
+    versions = [f"{name} {v}" for name, v in manifest.versions.items() if name != "rinn"]
+    program = f"rinn {manifest.versions.get('rinn', '')}".strip()
+    sentences = [
+        f"The latent causal graph between {count(len(tables.inputs), 'input')} ({tables.x}) and "
+        f"{count(len(tables.outputs), 'output')} ({tables.y}) of {count(tables.samples, 'sample')} "
+        f"was learnt with {program} (strategy {settings.strategy}, random seed {settings.seed}).",
+        manifest.covariates
+        and f"The outputs were adjusted for {', '.join(manifest.covariates.names)}.",
+        _describe_estimate(manifest),
+        manifest.prior and f"Prior knowledge: {manifest.prior.sentence}",
+        _describe_size(graph, settings.bootstraps if manifest.effects else 0),
+        manifest.fit and manifest.fit.sentence,
+        manifest.comparison and manifest.comparison.sentence,
+        manifest.null and manifest.null.sentence,
+        f"Software: {', '.join(versions)}; {manifest.device}." if versions else None,
+        "The method builds on redundant-input neural networks (Young et al. 2020).",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_estimate(manifest: Manifest) -> str | None:
+    """How the effects were estimated."""
+    networks, effects = manifest.networks, manifest.effects
+    trained = ""
+    if networks and networks.trained:
+        trained = (
+            f"{count(networks.trained, 'network')} were trained, and the {len(networks.kept)} with "
+            "the lowest validation loss were kept. "
+        )
+    if effects is None:
+        return trained.strip() or None
+    how = "the kept networks, corrected by a regression of their residuals"
+    if effects.source == REGRESSION:
+        how = "linear regression"
+    elif effects.source == "network":
+        how = "the kept networks"
+    return f"{trained}The effects of the inputs on the outputs were estimated by {how}."
+
+
+def _describe_size(graph: nx.DiGraph, bootstraps: int) -> str:
+    latents = len(by_role(graph, "latent"))
+    size = f"{count(latents, 'latent')} and {count(graph.number_of_edges(), 'edge')}"
+    if not bootstraps:
+        return f"The graph has {size}."
+    return (
+        "The graph of latent variables with the best penalised likelihood was searched for, and "
+        f"the search was repeated on {count(bootstraps, 'bootstrap resample')} of the samples; "
+        f"latents found in at least {MIN_FREQUENCY:.0%} of them are reported: {size}."
+    )
 
 
 def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:

@@ -99,9 +99,10 @@ function startSlider() {
 }
 
 // All ancestors and descendants of nodes along the edges that are shown.
-function findPaths(starts) {
+function findPaths(starts, ways = ["up", "down"]) {
   const paths = { nodes: new Set(starts), edges: new Set() };
-  for (const [along, end] of [["up", FROM], ["down", TO]]) {
+  for (const along of ways) {
+    const end = along === "up" ? FROM : TO;
     const queue = [...starts], seen = new Set(starts);
     while (queue.length) {
       for (const e of nodes[queue.pop()][along]) {
@@ -119,10 +120,17 @@ function findPaths(starts) {
   return paths;
 }
 
-function highlight(starts) {
+// The paths from one node to another.
+function findBetween(from, to) {
+  const below = findPaths([from], ["down"]), above = findPaths([to], ["up"]);
+  const both = (one, other) => new Set([...one].filter((member) => other.has(member)));
+  return { nodes: both(below.nodes, above.nodes), edges: both(below.edges, above.edges) };
+}
+
+function highlight(starts, paths = findPaths(starts)) {
   clearHighlight();
   picked = starts;
-  const paths = findPaths(starts);
+  markHeat(paths.nodes);
   for (const n of paths.nodes) nodes[n].mark?.classList.add("on");
   for (const n of starts) nodes[n].mark?.classList.add("picked");
   for (const e of paths.edges) byId(`e${e}`)?.classList.add("on");
@@ -134,6 +142,7 @@ function clearHighlight() {
   for (const mark of picture.querySelectorAll(".on")) mark.classList.remove("on", "picked");
   picture.classList.remove("lit");
   picked = [];
+  markHeat(null);
 }
 
 function describePaths(n, paths) {

@@ -21,7 +21,15 @@ from rinn.report.html.layout import (
     fit_label,
     layout_info,
 )
-from rinn.report.html.markup import Markup, element, join, key, paragraph, svg
+from rinn.report.html.markup import (
+    Markup,
+    element,
+    join,
+    key,
+    paragraph,
+    save_buttons,
+    svg,
+)
 from rinn.report.info import EdgeInfo, edges_info, graph_info
 from rinn.runs.read import RunContents
 from rinn.runs.sentences import describe_comparison
@@ -217,7 +225,8 @@ def _render_controls(contents: RunContents) -> Markup:
         element("button", text, type="button", data_zoom=what, aria_label=label, title=label)
         for what, text, label in BUTTONS
     ]
-    zoom = element("div", *buttons, class_="buttons", role="group", aria_label="Zoom")
+    zoom = element("div", element("div", *buttons, role="group", aria_label="Zoom"),
+                   save_buttons("graph", "graph"), class_="buttons")  # fmt: skip
     status = element("p", id_="found", class_="status", role="status")
     parts = [search, _render_slider(contents), zoom, status]
     return element("div", *parts, class_="controls", id_="controls", hidden=True)

@@ -71,7 +71,7 @@ def layout_info(
         routes={edge: [*map(to_pixels, route[1:-1])] for edge, route in layers.routes.items()},
         left=xs[0][-1],
         right=xs[-1][0],
-        width=xs[-1][-1] + _find_label_width(outputs, across[1]),
+        width=xs[-1][-1] + find_label_width(outputs, LABEL if across[1] == 1 else PACKED_LABEL),
         height=height + BOTTOM,
         scale=scale,
         packed=tuple(role for role, wide in zip(("input", "output"), across, strict=True)
@@ -91,8 +91,8 @@ def _find_width(label: str) -> float:
     return sum(LETTER if letter.isascii() or letter == "…" else WIDE_LETTER for letter in label)
 
 
-def _find_label_width(names: Sequence[str], across: int) -> float:
-    room = LABEL if across == 1 else PACKED_LABEL
+def find_label_width(names: Sequence[str], room: float = LABEL) -> float:
+    """The room that the longest of these names takes, with a margin."""
     return 20.0 + max((_find_width(fit_label(name, room)) for name in names), default=30.0)
 
 
@@ -103,7 +103,7 @@ def _set_columns(layers: Layers, across: list[int], height: float) -> list[list[
     stretch = max(1.0, ASPECT * height / usual) if height > USUAL_HEIGHT else 1.0
     pitch, step = COLUMN * stretch, PACKED_COLUMN * min(stretch, 1.6)
     pitch += (usual * stretch - pitch * gaps - step * packed) / gaps
-    first = _find_label_width(layers.columns[0], across[0])
+    first = find_label_width(layers.columns[0], LABEL if across[0] == 1 else PACKED_LABEL)
     left = [first + step * number for number in range(across[0])]
     middle = [[left[-1] + pitch * (number + 1)] for number in range(gaps - 1)]
     right = [left[-1] + pitch * gaps + step * number for number in range(across[1])]

@@ -57,9 +57,21 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> 
     return scroll_box(element("table", element("thead", head), element("tbody", *body)), label)
 
 
-def scroll_box(content: str, label: str) -> Markup:
+def scroll_box(content: str, label: str, **attributes: object) -> Markup:
     """Put wide content in a box that scrolls, by keyboard too."""
-    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0,
+                   **attributes)  # fmt: skip
+
+
+def save_buttons(picture: str, name: str, *more: str) -> Markup:
+    """Buttons with which the page's script saves a picture, by its id, as files of this name."""
+    buttons = [
+        element("button", kind, type="button", class_="small", data_save=kind.lower(),
+                data_picture=picture, data_name=name, title=f"Save as {name}.{kind.lower()}",
+                aria_label=f"Save the picture as {kind}" if kind != "CSV" else "Save as CSV")
+        for kind in ("SVG", "PNG", *more)
+    ]  # fmt: skip
+    return element("div", *buttons, class_="save", role="group", aria_label="Save the picture")
 
 
 def svg(

@@ -8,6 +8,7 @@ import shlex
 from rinn.errors import InputError, clip, count
 from rinn.graphs.export import EXPORTS
 from rinn.report.html.markup import Markup, element, join, paragraph, table
+from rinn.report.html.methods import copy_box
 from rinn.runs.read import RunContents
 
 MAX_DROPPED = 200
@@ -37,11 +38,7 @@ def render_origin(contents: RunContents) -> Markup:
     values = manifest.settings.to_json()
     settings = {key: "default" if v is None else str(v) for key, v in values.items()}
     command = shlex.join(manifest.command)
-    copy = element("button", "Copy", type="button", class_="copy with-script", hidden=True,
-                   aria_label="Copy the command")  # fmt: skip
-    again = [element("h3", "To repeat it"),
-             element("div", element("pre", element("code", command), tabindex=0), copy,
-                     class_="command")]  # fmt: skip
+    again = [element("h3", "To repeat it"), copy_box(command, "Copy the command", prose=False)]
     rows = [
         ("settings", ", ".join(f"{key} {v}" for key, v in settings.items() if key != "seed")),
         ("seed", settings["seed"]),

@@ -91,10 +91,7 @@ function startDownloads() {
       event.preventDefault();
       const text = atob(link.getAttribute("href").split(",", 2)[1]);
       const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-      const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-      const once = make("a", { href: url, download: link.getAttribute("download") });
-      once.click();
-      setTimeout(() => URL.revokeObjectURL(url), 10000);
+      saveBlob(new Blob([bytes], { type: "application/octet-stream" }), link.getAttribute("download"));
     });
   }
 }
@@ -102,15 +99,7 @@ function startDownloads() {
 function startCopy() {
   for (const button of document.querySelectorAll(".copy")) {
     const text = button.parentElement.querySelector("code");
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(text.textContent);
-        button.textContent = "Copied";
-      } catch {
-        getSelection().selectAllChildren(text);
-        button.textContent = "Selected";
-      }
-    });
+    button.addEventListener("click", () => copyText(text.textContent, button));
   }
 }
 
@@ -119,7 +108,10 @@ function start() {
   startTheme();
   startGraph();
   startCard();
+  startHeatmap();
   startNetworks();
+  startTables();
+  startPictures();
   startDownloads();
   startCopy();
   document.addEventListener("keydown", (event) => {

@@ -16,9 +16,12 @@ from rinn.report.html.document import (
     render_header,
     render_section,
 )
+from rinn.report.html.edges import render_edges
 from rinn.report.html.graph import render_fit, render_graph
+from rinn.report.html.heatmap import HeatmapInfo, heatmap_info, render_heatmap
 from rinn.report.html.latents import render_latents
 from rinn.report.html.markup import Markup, element, join
+from rinn.report.html.methods import render_methods
 from rinn.report.html.networks import render_selection, render_settings
 from rinn.report.html.null import render_null
 from rinn.report.html.origin import render_data, render_downloads, render_origin
@@ -28,33 +31,48 @@ from rinn.report.html.truth import render_scores
 from rinn.runs.read import RunContents, load_run
 
 REPORT = "report.html"
-SCRIPTS = ("page.js", "graph.js", "card.js", "networks.js")
+MAX_TITLE = 200
+SCRIPTS = (
+    "page.js",
+    "tables.js",
+    "pictures.js",
+    "graph.js",
+    "card.js",
+    "heatmap.js",
+    "networks.js",
+)
 SHORT = {  # names of sections in the list at the top of the page
     "Prior knowledge": "Prior",
     "How much is chance": "Chance",
     "Scores against the truth": "Truth",
+    "Net effects": "Heatmap",
     "Which networks were kept": "Networks",
     "Which graph was chosen": "Choice",
     "How to read this page": "How to read it",
     "Files for other programs": "Files",
+    "Methods and citation": "Methods",
     "How it was made": "Origin",
 }
 
 Section = Callable[[RunContents], Markup]
 
 
-def write_report(folder: Path, contents: RunContents | None = None) -> Path:
+def write_report(
+    folder: Path, contents: RunContents | None = None, *, title: str | None = None
+) -> Path:
     """Write report.html into a finished run folder, in place of an older one."""
     contents = contents or load_run(folder)
     path = folder / REPORT
-    replace_file(path, render_page(contents).encode("utf-8", "replace"))
+    replace_file(path, render_page(contents, title).encode("utf-8", "replace"))
     return path
 
 
-def render_page(contents: RunContents) -> Markup:
-    """Write the whole page."""
-    tables, sections = contents.manifest.tables, list_sections(contents)
-    title = f"Latent graph between {clip(tables.x)} and {clip(tables.y)}"
+def render_page(contents: RunContents, title: str | None = None) -> Markup:
+    """Write the whole page; the title is by default that of the run, or from its files."""
+    heat = heatmap_info(contents)
+    tables, sections = contents.manifest.tables, list_sections(contents, heat)
+    title = title or contents.manifest.title
+    title = clip(title or f"Latent graph between {clip(tables.x)} and {clip(tables.y)}", MAX_TITLE)
     theme = element("button", "Theme: auto", type="button", id_="theme", class_="with-script",
                     hidden=True)  # fmt: skip
     links = {heading: SHORT.get(heading, heading) for heading in sections}
@@ -69,17 +87,19 @@ def render_page(contents: RunContents) -> Markup:
         element("main", join([answer, *others], "\n")),
         element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
         element("div", id_="tip", class_="tip", role="tooltip", hidden=True),
-        write_payload(contents),
+        write_payload(contents, heat),
         styles=REPORT_STYLES,
         script=f"(() => {{\n{script}\nstart();\n}})();",
     )
 
 
-def list_sections(contents: RunContents) -> dict[str, Section]:
+def list_sections(contents: RunContents, heat: HeatmapInfo | None = None) -> dict[str, Section]:
     """The sections of the report of a run, in their order."""
     is_chosen = not contents.nets and contents.strategy.choice
     return {
         "Latents": render_latents,
+        "Edges": render_edges,
+        **({"Net effects": lambda _: render_heatmap(heat)} if heat else {}),
         **({"Prior knowledge": render_prior} if contents.manifest.prior else {}),
         "How much is chance": render_null,
         "Scores against the truth": render_scores,
@@ -89,5 +109,6 @@ def list_sections(contents: RunContents) -> dict[str, Section]:
         "Assumptions": render_assumptions,
         "Data": render_data,
         "Files for other programs": render_downloads,
+        "Methods and citation": render_methods,
         "How it was made": render_origin,
     }

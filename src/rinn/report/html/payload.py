@@ -15,6 +15,7 @@ from rinn.graphs.files import EXCHANGEABLE, ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
+from rinn.report.html.heatmap import HeatmapInfo, heat_payload
 from rinn.report.html.latents import describe_units, latent_effects
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
@@ -29,16 +30,16 @@ SUPPORTS = ("effects", "covariance", "both", "neither")
 ABOUT_EDGES = ("weight", "weight_spread", "loss_without", "loss_error", "q")
 
 
-def write_payload(contents: RunContents) -> Markup:
+def write_payload(contents: RunContents, heat: HeatmapInfo | None = None) -> Markup:
     """Write the numbers as an element that is data, never a script."""
-    text = json.dumps(payload_info(contents), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(payload_info(contents, heat), separators=(",", ":"), allow_nan=False)
     # ASCII alone, and none of the characters with which markup begins.
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return element("script", Markup(text), type="application/json", id_="payload")
 
 
-def payload_info(contents: RunContents) -> dict[str, Any]:
+def payload_info(contents: RunContents, heat: HeatmapInfo | None = None) -> dict[str, Any]:
     """Gather the numbers: nodes and edges by their numbers in `found`, latents, networks."""
     found = contents.candidates
     number = {node: index for index, node in enumerate(found)}
@@ -61,6 +62,7 @@ def payload_info(contents: RunContents) -> dict[str, Any]:
         ],
         "outputs": [_printable(name) for name in outputs],
         "latents": {number[name]: about for name, about in _latents(contents, outputs).items()},
+        "heat": heat and heat_payload(heat, number),
         "repeats": contents.repeats,
         "units": describe_units(contents),
         "nets": {net.trial.number: net_info(net) for net in contents.nets},
