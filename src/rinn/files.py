@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import re
 import secrets
@@ -133,6 +134,17 @@ def _lock_file(file: IO[str]) -> None:
         raise
     except (ImportError, OSError):
         return
+
+
+def import_extra(name: str, extra: str, source: str) -> Any:
+    """Import a package that only an extra installs; `source` is what needs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"{source} needs the package {name.split('.')[0]}, but it is not installed; run "
+            f"pip install 'rinn[{extra}]'"
+        ) from error
 
 
 def check_file(path: Path, source: str) -> int:

@@ -1,6 +1,7 @@
 import gzip
 import io
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -448,3 +449,22 @@ def test_result_shares_no_memory():
     frame = pd.DataFrame(values, columns=list("abc"))
     assert not np.shares_memory(convert_array(values, "X", "x").values, values)
     assert not np.shares_memory(convert_frame(frame, "X", "x").values, values)
+
+
+def test_without_pyarrow_text_is_read_all_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "x.csv"
+    values = np.random.default_rng(0).normal(size=(30, 4)) * 10.0 ** np.arange(-8, 8, 4)
+    pd.DataFrame(values, [f"s{row}" for row in range(30)]).to_csv(path)
+    fast = load_table(path, "X")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    careful = load_table(path, "X")
+    np.testing.assert_array_equal(careful.values, fast.values)
+    assert (careful.columns, careful.samples) == (fast.columns, fast.samples)
+
+
+def test_without_pyarrow_parquet_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pd.DataFrame({"a": [1.0]}).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    missing = "needs the package pyarrow, but it is not installed"
+    reject(path, f"{missing}; run pip install 'rinn[parquet]'")

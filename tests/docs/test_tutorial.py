@@ -8,27 +8,16 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
-FENCE = re.compile(r"^```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
+import pages
+
+TUTORIAL = pages.ROOT / "docs" / "tutorial.md"
 KINDS = {"sh", "python", "text", "text example"}
 
 
-@dataclass(frozen=True)
-class Block:
-    kind: str
-    text: str
-    line: int
-
-
 def read_blocks():
-    content = TUTORIAL.read_text(encoding="utf-8")
-    return [
-        Block(found["kind"], found["text"], content[: found.start()].count("\n") + 1)
-        for found in FENCE.finditer(content)
-    ]
+    return pages.read_blocks(TUTORIAL)
 
 
 def run_shell(text):

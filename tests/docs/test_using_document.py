@@ -7,9 +7,9 @@ import io
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import numpy as np
+import pages
 import pandas as pd
 import pytest
 
@@ -19,13 +19,12 @@ from rinn.graphs.files import load_graph
 from rinn.refit.intervene import predict_do
 from rinn.runs.model import load_model
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "using-a-graph.md"
-FENCE = re.compile(r"^```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
+DOCUMENT = pages.ROOT / "docs" / "using-a-graph.md"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def read_blocks():
-    return [(found["kind"], found["text"]) for found in FENCE.finditer(DOCUMENT.read_text("utf-8"))]
+    return [(block.kind, block.text) for block in pages.read_blocks(DOCUMENT)]
 
 
 def run_shell(text):

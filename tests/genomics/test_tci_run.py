@@ -1,5 +1,6 @@
 import io
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -182,3 +183,12 @@ def test_progress_counts_what_this_sitting_scores():
         report(12)
     shown = file.getvalue()
     assert "3/5 permutations, 2/10 DEGs of the next" in shown
+
+
+def test_without_pyarrow_nothing_is_written(tables, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert call(tables, out="out") == 2
+    assert "causes.parquet, a file of the result, needs the package pyarrow" in (
+        capsys.readouterr().err
+    )
+    assert not (tables / "out").exists()

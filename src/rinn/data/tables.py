@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 from scipy import sparse
 
 from rinn.data.text import (
@@ -32,7 +30,7 @@ from rinn.data.text import (
     split_rows,
 )
 from rinn.errors import InputError, name_row, quote, quote_some, reject_text
-from rinn.files import check_file, check_memory, read_file, unpack_gzip, within_memory
+from rinn.files import check_file, check_memory, import_extra, read_file, unpack_gzip, within_memory
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: that of the first line
 TEXT_SUFFIXES = tuple(SEPARATORS)
@@ -134,6 +132,8 @@ def read_frame(lines: Lines, *, comments: bool = False, pad: bool = False) -> pd
 
 def read_parquet(content: bytes, source: str) -> pd.DataFrame:
     """Read a Parquet table."""
+    pa = import_extra("pyarrow", "parquet", source)
+    parquet = import_extra("pyarrow.parquet", "parquet", source)
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         check_memory(8 * file.metadata.num_rows * file.metadata.num_columns, source, 2)

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
 from rinn.data.log import LogEntry, log_count
 from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
@@ -389,7 +387,15 @@ def _trim(body: str, fields: Sequence[str]) -> str:
 
 
 def _read_fast(layout: _Layout) -> Cells | None:
-    """Read a table that is all finite numbers and sample ids; None where it is not."""
+    """Read a table that is all finite numbers and sample ids; None where it is not.
+
+    Without pyarrow, which is an extra, every table is read carefully: the numbers are the same.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ImportError:
+        return None
     width = len(layout.header)
     has_ids = is_id_header(layout.header[0]) or parse_cell(layout.first_cell) is None
     types = {str(column): pa.float64() for column in range(width)}

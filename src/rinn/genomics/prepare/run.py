@@ -19,7 +19,7 @@ from rinn.runs.folder import FORMAT, FolderKind, find_output, find_versions, ope
 
 PREPARATION = FolderKind("preparation", "prepare.json", ("format", "settings", "sources"))
 DIGITS = "%.6g"
-PACKAGES = ("rinn", "numpy", "pandas", "scipy", "pyarrow")
+PACKAGES = ("rinn", "numpy", "pandas", "scipy")
 # Files of a study folder besides its tables.
 STUDY_FILES = ("meta_*.txt", "case_lists/*.txt", "data_clinical*", "*gene_panel*")
 

@@ -18,7 +18,7 @@ import pandas as pd
 from rinn.data.log import LogEntry, ReadLog, log_count
 from rinn.data.text import check_unique
 from rinn.errors import InputError, quote, quote_some, suggest
-from rinn.files import check_file
+from rinn.files import check_file, import_extra
 from rinn.genomics.readers.matrices import GeneTable, Matrix, make_gene_table
 from rinn.genomics.readers.options import Options, fill_options
 
@@ -128,13 +128,7 @@ def load_obs(path: str | os.PathLike[str]) -> pd.DataFrame:
 @contextmanager
 def _open_hdf(path: Path, source: str) -> Iterator[Any]:
     """Open an HDF5 file; whatever a damaged one raises becomes one sentence."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(
-            f"{source} needs the package h5py, but it is not installed; run "
-            f"pip install 'rinn[h5ad]'"
-        ) from error
+    h5py = import_extra("h5py", "h5ad", source)
     check_file(path, source)
     try:
         with h5py.File(path, "r") as file:

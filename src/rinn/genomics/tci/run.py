@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 from rich.console import Console
 
-from rinn.files import replace_file
+from rinn.files import import_extra, replace_file
 from rinn.genomics.tci.calls import Tci, find_drivers
 from rinn.genomics.tci.events import Events, fingerprint_events, load_events
 from rinn.genomics.tci.inference import NO_CAUSE
@@ -65,6 +63,7 @@ def run_tci(
     """
     console = console or Terminal(stderr=True)
     settings = settings or TciSettings()
+    import_extra("pyarrow", "parquet", f"{CAUSES}, a file of the result,")
     events = load_events(x_path, y_path, tissue_path)
     weights = make_prior(events, prior, other)
     manifest = _describe(events, weights, settings, command or [])
@@ -205,6 +204,8 @@ def pack_causes(result: Tci) -> memoryview:
 
     A row has `sample`, `deg`, `rank` (1 for the best cause), `cause` and `posterior`.
     """
+    from pyarrow import parquet
+
     content = io.BytesIO()
     batches = _list_causes(result)
     first = next(batches)
@@ -221,7 +222,10 @@ def name_samples(result: Tci) -> list[str]:
     return list(samples or map(str, range(1, result.events.altered.shape[0] + 1)))
 
 
-def _list_causes(result: Tci) -> Iterator[pa.Table]:
+def _list_causes(result: Tci) -> Iterator[Any]:
+    """Tables of Arrow."""
+    import pyarrow as pa
+
     top, posterior = result.causes.top, result.causes.posterior
     tumours, degs, ranks = top.shape
     names = {
@@ -238,7 +242,7 @@ def _list_causes(result: Tci) -> Iterator[pa.Table]:
             "deg": deg.astype(np.int32),
             "cause": batch[tumour, deg, rank],
         }
-        columns: dict[str, pa.Array] = {
+        columns: dict[str, Any] = {
             name: pa.DictionaryArray.from_arrays(pa.array(code), names[name])
             for name, code in codes.items()
         }

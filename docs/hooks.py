@@ -1,0 +1,98 @@
+"""Pages of the site that are made from the project itself.
+
+`commands.md` holds the help of each command, `api.md` the public names, `contributing.md` and
+`changelog.md` are files of the repository, and notebooks are rendered with the outputs they hold.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+STUB = ROOT / "src" / "rinn" / "__init__.pyi"
+API = Path(__file__).with_name("api.md")
+EXITS = (
+    "Exit codes: 0 done; 2 something in your input or on your disk is wrong, and one sentence says "
+    "what; 1 anything else; 130 after Ctrl-C, 143 after SIGTERM."
+)
+COPIES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not files of docs/, and turn notebooks into pages."""
+    for page, source in COPIES.items():
+        text = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+        files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "commands.md", content=list_commands()))
+    for file in [each for each in files if each.src_uri.endswith(".ipynb")]:
+        page = file.src_uri.replace(".ipynb", ".md")
+        notebook = json.loads(file.content_string)
+        files.append(File.generated(config, page, content=render_notebook(notebook, file.name)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Put the public names in their place."""
+    return markdown.replace("<!-- names -->", list_names()) if page.file.name == "api" else markdown
+
+
+def list_commands() -> str:
+    """The help of each command, in the order of `rinn --help`."""
+    from typer.main import get_command
+    from typer.testing import CliRunner
+
+    from rinn.cli.commands import app
+
+    runner, parts = CliRunner(), ["# Commands", "What `--help` prints for each command.", EXITS]
+    for name in get_command(app).commands:  # type: ignore[attr-defined]
+        said = runner.invoke(app, [name, "--help"], terminal_width=100, env={"COLUMNS": "100"})
+        usage = said.stdout.replace("Usage: root", "Usage: rinn").strip()
+        parts += [f"## rinn {name}", f"```text\n{usage}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def list_names() -> str:
+    """A section for each package that holds public names, in the order of api.md."""
+    found = re.findall(r"^from rinn\.(\w+)\S* import (\w+) as", STUB.read_text("utf-8"), re.M)
+    headings = dict(re.findall(r"^\| (.+?) \| `(\w+)` \|", API.read_text("utf-8"), re.M))
+    homes = {room: heading for heading, room in headings.items()}
+    missing = {room for room, _ in found} - set(homes)
+    if missing:
+        raise KeyError(f"docs/api.md has no heading for {', '.join(sorted(missing))}")
+    parts = []
+    for room, heading in homes.items():
+        names = [name for home, name in found if home == room]
+        parts += [f"## {heading}", *(f"::: rinn.{name}" for name in names)] if names else []
+    return "\n\n".join(parts)
+
+
+def render_notebook(notebook: dict[str, Any], name: str) -> str:
+    """A notebook as Markdown, with a link to the file."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += [_render_output(output) for output in cell["outputs"]]
+    title, *rest = parts
+    return "\n\n".join([title, f"[Download this notebook]({name}.ipynb)", *rest]) + "\n"
+
+
+def _render_output(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        content = base64.b64encode(base64.b64decode(data["image/png"])).decode()
+        return f"![Output of the cell](data:image/png;base64,{content})"
+    if "text/html" in data:
+        return "\n".join(["<div>", "".join(data["text/html"]), "</div>"])
+    text = "".join(output.get("text", data.get("text/plain", [])))
+    return f"```text\n{text.rstrip()}\n```"
