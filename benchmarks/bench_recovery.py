@@ -10,7 +10,9 @@ suites of 20 and 10 harder worlds leave such graphs out: they ask whether a worl
 how faint an effect may be. Those of 10 have no bars: docs/worlds.md says what to expect of them.
 
 Development uses other graphs than those reported: `--first 500`, with an `--out` of its own. Bars
-are those of the strategy rinn; `--strategy regression` adds the baseline's rows to the tables.
+are those of the strategy rinn; `--strategy regression,nem` adds the rows of others to the tables.
+With `--case-limit` each case runs in a process of its own, which is killed when it has used that
+many seconds of processor time: on a shared machine, the clock on the wall would judge its load.
 
 A graph without latents has no precision: its score says 0, the tables count 1, because it draws
 nothing wrong; what it misses lowers its recall and F1. Seconds are those of the fit, compilation
@@ -31,7 +33,10 @@ import json
 import multiprocessing
 import os
 import platform
+import resource
+import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -48,7 +53,8 @@ from rich.console import Console
 from rich.table import Table
 
 import rinn
-from rinn.config import BUDGETS, DEVICES, RunSettings
+from rinn.compare.limits import end_with_parent, run_limited
+from rinn.config import BUDGETS, DEVICES, RunSettings, check_choice
 from rinn.data.align import as_data
 from rinn.data.records import Data
 from rinn.errors import InputError
@@ -59,6 +65,7 @@ from rinn.pipeline import fit_data
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.samples import Simulation
 from rinn.strategies import STRATEGIES
+from rinn.strategies.base import Networks
 
 Record = dict[str, Any]
 
@@ -80,13 +87,15 @@ SIZES = (250, 500, 1000, 2000, 5000)
 TCGA = ("tcga-or", "tcga-logic")
 GRAPHS = 30
 ATTEMPTS = 50
+PATIENCE = 20  # seconds of wall time for each second of processor time, at most
 LARGE = 100_000  # rows that show how faint the effects of a random graph are
 FAINT = 3.0  # standard errors
 NULL_SIZES = (5000, 1000)
 SEARCHED = ("matrix", "or")
 SEARCH_SEEDS = 5
 FRESH = 1000  # added to seeds of graphs, sizes and permutations: no other work draws from these
-PACKAGES = ("rinn", "jax", "jaxlib", "optax", "numpy", "networkx")
+PACKAGES = ("rinn", "jax", "jaxlib", "optax", "numpy", "networkx", "scikit-learn")
+OPTIONAL = ("causal-learn",)
 COMPARED = ("graph_loss", "free_loss", "test_loss", "difference", "error", "is_adequate")
 
 
@@ -273,6 +282,12 @@ BARS = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure every case that is not yet in `--out`, then print tables and bars."""
     options = _parse(arguments)
+    if options.case:
+        end_with_parent()
+        if options.case_limit:
+            resource.setrlimit(resource.RLIMIT_CPU, (options.case_limit, options.case_limit + 5))
+        append_record(options.out, measure(Case(**json.loads(options.case)), options.device))
+        return
     console = Console(width=None if sys.stdout.isatty() else 240)
     if not options.report:
         run_all(options, console, measure, _tell)
@@ -284,7 +299,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--suite", help=f"of {','.join(SUITES)}; by default what the budget can do")
     parser.add_argument("--seeds", help="data seeds of paper, samples, tcga and null")
     parser.add_argument("--first", type=int, default=0, help="number of the first random graph")
-    parser.add_argument("--strategy", default="rinn", choices=STRATEGIES)
+    parser.add_argument("--graphs", type=int, help="random graphs of each suite, if not all")
+    parser.add_argument("--strategy", default="rinn", help=f"of {','.join(STRATEGIES)}")
+    parser.add_argument("--case-limit", type=int, help="CPU seconds after which a case is killed")
+    parser.add_argument("--case", help=argparse.SUPPRESS)  # a single one, as JSON: a child's
     parser.add_argument("--budget", default="default", choices=BUDGETS)
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--jobs", type=int, default=1, help="processes, which share a GPU")
@@ -313,7 +331,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             options.trials,
             options.epochs,
             first=options.first,
-            strategy=options.strategy,
+            graphs=options.graphs,
+            strategies=options.strategy.split(","),
         )
         _ = [case.settings for case in options.cases]
     except ValueError as error:
@@ -329,7 +348,8 @@ def plan_cases(
     epochs: int | None = None,
     *,
     first: int = 0,
-    strategy: str = "rinn",
+    graphs: int | None = None,
+    strategies: Sequence[str] = ("rinn",),
 ) -> list[Case]:
     """List the cases, suite by suite, seed by seed: a run cut short has all datasets.
 
@@ -340,11 +360,14 @@ def plan_cases(
         trials: in place of the budget's.
         epochs: in place of the budget's.
         first: the number of the first random graph.
-        strategy: of every fit.
+        graphs: how many random graphs of a suite, if not all.
+        strategies: each of them fits everything.
 
     Returns:
         Each case once.
     """
+    for name in strategies:
+        check_choice("strategy", name, STRATEGIES)
     drawn = seeds or DATA_SEEDS
     rows = {
         "paper": [(name, SAMPLES, seed, 0) for seed in drawn for name in PAPER],
@@ -358,15 +381,22 @@ def plan_cases(
             for name in SEARCHED
         ],
     } | {
-        suite: [(suite, SAMPLES, first + number, 0) for number in range(world.graphs)]
+        suite: [(suite, SAMPLES, first + number, 0) for number in range(graphs or world.graphs)]
         for suite, world in WORLDS.items()
     }
     cases = [
-        Case(suite, name, n, seed, budget, search_seed, trials, epochs, strategy)
+        Case(suite, name, n, seed, budget, search_seed, *_find_sizes(strategy, trials, epochs),
+             strategy)
         for suite in suites
         for name, n, seed, search_seed in rows[suite]
-    ]
+        for strategy in strategies
+    ]  # fmt: skip
     return list(dict.fromkeys(cases))
+
+
+def _find_sizes(strategy: str, trials: int | None, epochs: int | None) -> tuple[int | None, ...]:
+    """Trials and epochs, where the strategy trains networks."""
+    return (trials, epochs) if isinstance(STRATEGIES[strategy], Networks) else (None, None)
 
 
 def run_all(
@@ -384,7 +414,9 @@ def run_all(
         tell: says a record in a line.
     """
     done = {
-        case: found for case, found in load_records(options.out).items() if "error" not in found
+        case: found
+        for case, found in load_records(options.out).items()
+        if "error" not in found or "stopped" in found
     }
     left = [case for case in options.cases if case not in done]
     console.print(f"{len(left)} of {len(options.cases)} cases to run")
@@ -410,6 +442,8 @@ def run_all(
                 yield case
 
     task = functools.partial(measure, device=options.device, jobs=options.jobs)
+    if limit := getattr(options, "case_limit", None):
+        task = functools.partial(measure_limited, device=options.device, limit=limit)
     if options.jobs > 1:
         # Workers inherit it; JAX would give the whole GPU to the first of them.
         os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
@@ -509,6 +543,21 @@ def measure(case: Case, device: str = "auto", jobs: int = 1) -> Record:
         return record | {"error": f"{type(error).__name__}: {error}", "traceback": where}
 
 
+def measure_limited(case: Case, device: str, limit: int) -> Record:
+    """Measure a case in a process of its own; where it is stopped, the record says so."""
+    with tempfile.TemporaryDirectory() as work:
+        out = Path(work) / "record.jsonl"
+        what = json.dumps(dataclasses.asdict(case))
+        command = [sys.executable, __file__, "--case", what, "--case-limit", str(limit)]
+        ended = run_limited([*command, "--device", device, "--out", str(out)], PATIENCE * limit)
+        if out.exists():
+            return json.loads(out.read_text())
+    record = describe_case(case, 1)
+    if ended.code in (None, -signal.SIGXCPU, -signal.SIGKILL):
+        return record | {"error": f"stopped at its limit of {limit} s", "stopped": limit}
+    return record | {"error": f"its process ended with the code {ended.code}: {ended.error}"}
+
+
 def describe_case(case: Case, jobs: int) -> Record:
     """What is known of a case before it is fitted."""
     return {
@@ -527,15 +576,18 @@ def find_versions() -> dict[str, str]:
     for path in sorted(Path(rinn.__file__).parent.rglob("*.py")):
         source.update(path.read_bytes())
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    for name in OPTIONAL:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return versions | {"python": platform.python_version(), "source": source.hexdigest()[:12]}
 
 
 def _fit_case(case: Case, device: str) -> Record:
     devices = find_devices(device)
     data, truth, parameters = make_data(case)
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     fit = fit_data(data, case.settings, devices, refit=case.suite in REFITTED)
-    seconds = time.perf_counter() - started
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - used
     graph = fit.latent.graph
     reached = reach(graph)
     latents = by_role(graph, "latent")
@@ -554,6 +606,7 @@ def _fit_case(case: Case, device: str) -> Record:
         "parameters": parameters,
         "dropped": len(data.dropped),
         "seconds": round(seconds, 2),
+        "cpu_seconds": round(cpu_seconds, 2),
         "device": f"{len(devices)} x {devices[0].device_kind}",
         "latents": {name: sorted(reached[name]) for name in latents},
         "edges": sorted([source, target] for source, target in graph.edges),

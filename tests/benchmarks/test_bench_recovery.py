@@ -192,7 +192,7 @@ def test_old_random_graphs_are_a_world_too():
 
 
 def test_first_number_and_strategy_are_those_asked_for():
-    cases = bench.plan_cases(["random", "twins20", "paper"], first=500, strategy="regression")
+    cases = bench.plan_cases(["random", "twins20", "paper"], first=500, strategies=["regression"])
     assert {case.strategy for case in cases} == {"regression"}
     numbers = {
         suite: [case.seed for case in cases if case.suite == suite] for suite in bench.SUITES
@@ -201,6 +201,31 @@ def test_first_number_and_strategy_are_those_asked_for():
     assert numbers["twins20"] == list(range(500, 520))
     assert min(numbers["paper"]) == 10
     assert cases[0].settings.strategy == "regression"
+
+
+def test_several_strategies_on_the_same_few_graphs():
+    cases = bench.plan_cases(["curved20"], first=200, graphs=2, trials=8, strategies=["dnn", "nem"])
+    assert [(case.seed, case.strategy, case.trials) for case in cases] == [
+        (200, "dnn", 8), (200, "nem", None), (201, "dnn", 8), (201, "nem", None)
+    ]  # fmt: skip
+
+
+def test_a_case_that_takes_too_long_is_stopped_and_stays_so(tmp_path, capsys):
+    out = tmp_path / "cases.jsonl"
+    words = "--suite curved20 --first 200 --graphs 1 --strategy regression --case-limit 1"
+    bench.main([*words.split(), "--device", "cpu", "--out", str(out)])
+    (record,) = bench.load_records(out).values()
+    assert record["stopped"] == 1
+    assert "stopped at its limit of 1 s" in capsys.readouterr().out
+    bench.main([*words.split(), "--device", "cpu", "--out", str(out)])
+    assert "0 of 1 cases to run" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_case_within_its_limit_is_that_of_this_process(tmp_path):
+    case = bench.Case("curved20", "curved20", 500, 200, strategy="regression")
+    ours, theirs = bench.measure(case, "cpu"), bench.measure_limited(case, "cpu", 300)
+    assert ours["edges"] == theirs["edges"]
 
 
 def test_graphs_of_two_suites_are_no_twins():
@@ -457,7 +482,7 @@ def test_runs_of_other_source_are_told():
     [
         (["--suite", "papers"], "--suite must be of paper, samples"),
         (["--first", "-1"], "--first must be at least 0, got -1"),
-        (["--strategy", "rin"], "invalid choice: 'rin'"),
+        (["--strategy", "rin"], "got 'rin'; did you mean 'rinn'"),
         (["--jobs", "0"], "--jobs must be at least 1, got 0"),
         (["--trials", "1"], "trials must be a whole number from 2 to 100000, got 1"),
         (["--seeds", "ten"], "invalid literal"),

@@ -405,7 +405,7 @@ class TestBadSettings:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("--strategy", "rin"), "did you mean 'rinn'?"),
+            (("--strategy", "rin"), "did you mean 'rinn'"),
             (("--alpha-pc", 0.01), "alpha_pc must be given with the strategy dm only, got 0.01"),
             (
                 ("--strategy", "dm", "--alpha-sober", 2),
@@ -413,7 +413,7 @@ class TestBadSettings:
             ),
             (
                 ("--strategy", "zebra"),
-                "strategy must be one of rinn, dnn, dbn, esc, dm, regression, got 'zebra'",
+                "strategy must be one of rinn, dnn, dbn, esc, dm, regression, nem, sparse-pca, ",
             ),
             (("--budget", "papers"), "did you mean 'paper'?"),
             (("--loss", "mae"), "loss must be one of auto, bce, mse, poisson"),

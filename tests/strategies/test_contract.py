@@ -20,9 +20,11 @@ from rinn.pipeline import fit_data
 from rinn.runs.score import score_path
 from rinn.simulate.datasets import make_dataset
 from rinn.simulate.writing import write_simulation
-from rinn.strategies import STRATEGIES, find_strategy, plan_trials
+from rinn.strategies import STRATEGIES as REGISTERED
+from rinn.strategies import find_strategy, plan_trials
 from rinn.strategies.base import Networks
 
+STRATEGIES = {name: one for name, one in REGISTERED.items() if one.is_installed}
 NETWORKS = [name for name, strategy in STRATEGIES.items() if isinstance(strategy, Networks)]
 OTHERS = [name for name in STRATEGIES if name not in NETWORKS]
 AUTOENCODERS = [name for name in NETWORKS if STRATEGIES[name].is_autoencoder]
@@ -170,6 +172,14 @@ def test_a_run_folder_is_complete_and_can_be_scored(strategy, dataset, tmp_path)
 def test_alphas_belong_to_dm(strategy):
     with pytest.raises(InputError, match="alpha_pc must be given with the strategy dm only"):
         find_strategy(RunSettings(strategy=strategy, alpha_pc=0.01))
+
+
+@pytest.mark.parametrize("strategy", list(REGISTERED))
+def test_a_comparison_can_say_what_it_assumes(strategy):
+    about = REGISTERED[strategy]
+    assert about.assumes
+    assert about.suits or strategy == "rinn"
+    assert not about.refuses or strategy != "rinn"
 
 
 @pytest.mark.parametrize("strategy", OTHERS)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rinn.cli.compare import compare
 from rinn.cli.fit import demo, fit, reproduce
 from rinn.cli.genomics import experiment, prepare, tci
 from rinn.cli.options import with_list
@@ -26,6 +27,7 @@ app.command()(simulate)
 app.command(cls=with_list("Formats", "rinn.genomics.readers", "READERS"))(prepare)
 app.command()(experiment)
 app.command(cls=with_list("Strategies", "rinn.strategies", "STRATEGIES", "title"))(fit)
+app.command(cls=with_list("Methods", "rinn.strategies", "STRATEGIES", "title"))(compare)
 app.command()(score)
 app.command()(check)
 app.command(cls=with_list("Formats", "rinn.graphs.export", "EXPORTS"))(export)

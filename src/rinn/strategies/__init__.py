@@ -10,6 +10,12 @@ from rinn.strategies.dbn import DBN
 from rinn.strategies.dm import DM
 from rinn.strategies.dnn import DNN
 from rinn.strategies.esc import ESC
+from rinn.strategies.peers.fci import FCI
+from rinn.strategies.peers.gin import GIN
+from rinn.strategies.peers.multitask_lasso import MULTITASK_LASSO
+from rinn.strategies.peers.nem import NEM
+from rinn.strategies.peers.rlcd import RLCD
+from rinn.strategies.peers.sparse_pca import SPARSE_PCA
 from rinn.strategies.regression import REGRESSION
 from rinn.strategies.rinn import RINN
 
@@ -20,6 +26,12 @@ STRATEGIES: dict[str, Strategy] = {
     "esc": ESC,
     "dm": DM,
     "regression": REGRESSION,
+    "nem": NEM,
+    "sparse-pca": SPARSE_PCA,
+    "multitask-lasso": MULTITASK_LASSO,
+    "fci": FCI,
+    "gin": GIN,
+    "rlcd": RLCD,
 }
 
 
@@ -27,6 +39,11 @@ def find_strategy(settings: RunSettings) -> Strategy:
     """Look up the strategy of a run; refuse settings that it cannot take."""
     name = settings.strategy
     strategy = STRATEGIES[check_choice("strategy", name, STRATEGIES)]
+    if not strategy.is_installed:
+        raise InputError(
+            f"strategy must be one that is installed, but {explain_absence(name)}, or choose "
+            f"another strategy"
+        )
     for owner, other in STRATEGIES.items():
         for option in set(other.options) - set(strategy.options):
             if getattr(settings, option) is not None:
@@ -42,6 +59,11 @@ def find_strategy(settings: RunSettings) -> Strategy:
                     f"got {getattr(settings, option)}; leave it out"
                 )
     return strategy
+
+
+def explain_absence(name: str) -> str:
+    """Say how to install the package that a strategy needs."""
+    return f"{name} needs the package {STRATEGIES[name].package}: pip install 'rinn[peers]'"
 
 
 def list_strategies(field: str) -> str:

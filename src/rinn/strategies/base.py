@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,6 +31,26 @@ class Capabilities:
     choice: str = ""  # how one of several graphs is chosen; the report then lists all trials
     # what the report says of its graphs; if empty, what it says of rinn's
     caveats: tuple[str, ...] = ()
+    # what comparisons say of it: what must hold, and who should use it rather than rinn
+    assumes: str = ""
+    suits: str = ""
+    package: str = ""  # what it imports that rinn does not depend on; the extra peers installs it
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package that it needs can be imported."""
+        return not self.package or importlib.util.find_spec(self.package) is not None
+
+    @property
+    def refuses(self) -> tuple[str, ...]:
+        """What it cannot take, for comparisons."""
+        takes = {
+            "missing values": self.takes_missing,
+            "mixed or counted outputs": self.takes_mixed,
+            "covariates": self.takes_covariates,
+            "prior knowledge": self.takes_prior,
+        }
+        return tuple(name for name, is_taken in takes.items() if not is_taken)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,4 +116,6 @@ DBN = Networks(
         "A latent is reported where two in five of the kept networks have a node that acts on the "
         "same outputs; its frequency is their fraction.",
     ),
+    assumes="latents show in the outputs alone",
+    suits="outputs without known causes",
 )

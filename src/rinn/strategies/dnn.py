@@ -50,4 +50,6 @@ DNN = Networks(
     takes_missing=True,
     takes_mixed=True,
     takes_prior=True,
+    assumes="as rinn; effects that plain networks learn",
+    suits="a comparison of network types",
 )

@@ -46,4 +46,6 @@ ESC = Networks(
     plan=plan_esc,
     engine=Engine(plan_populations, Evolver),
     takes_prior=True,
+    assumes="as rinn; weights of a few values",
+    suits="a comparison of ways to train",
 )

@@ -82,7 +82,7 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
         >>> [(group.inputs, sorted(group.outputs)) for group in group_inputs(z)]
         [((0, 1), [0, 1]), ((2,), [3])]
     """
-    result = _find_significant(z)
+    result = find_significant(z)
     active = np.flatnonzero(result.any(axis=1))
     labels: np.ndarray = np.arange(len(active))
     if len(active) > 1:
@@ -91,7 +91,7 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
     members = [active[labels == label] for label in np.unique(labels)]
     pooled = np.array([_pool(z[group])[1] for group in members]).reshape(-1, z.shape[1])
     groups: dict[frozenset[int], Group] = {}
-    for group, reached in zip(members, _find_significant(pooled), strict=True):
+    for group, reached in zip(members, find_significant(pooled), strict=True):
         common = (np.abs(z[group]) > 1).mean(axis=0) > 0.5  # no effect of a single input
         outputs = frozenset(np.flatnonzero(reached & common).tolist())
         same = groups[outputs].inputs if outputs in groups else ()
@@ -102,7 +102,7 @@ def group_inputs(z: Float[np.ndarray, "input output"]) -> list[Group]:
     return sorted(reaching, key=lambda group: (-len(group.outputs), group.inputs))
 
 
-def _find_significant(z: Float[np.ndarray, "row output"]) -> Bool[np.ndarray, "row output"]:
+def find_significant(z: Float[np.ndarray, "row output"]) -> Bool[np.ndarray, "row output"]:
     """Which of all pairs pass the test at the false discovery rate."""
     if not z.size:
         return np.zeros(z.shape, bool)
@@ -154,7 +154,7 @@ def make_graph(
     reached = np.zeros(effects.shape, bool)
     for group in shared:
         reached[np.ix_(group.inputs, sorted(group.outputs))] = True
-    for i, o in np.argwhere(_find_significant(z) & ~reached).tolist():
+    for i, o in np.argwhere(find_significant(z) & ~reached).tolist():
         connect(inputs[i], outputs[o], effects[i, o])
     return graph
 
@@ -185,4 +185,6 @@ REGRESSION = Detection(
         "latent may be split into several, and direct edges bypass it.",
         "Two latents that act on the same outputs cannot be told apart and appear as one.",
     ),
+    assumes="linear effects; inputs of one latent have the same outputs",
+    suits="effects that are clear and linear, at once",
 )

@@ -44,4 +44,5 @@ RINN = Networks(
     takes_missing=True,
     takes_mixed=True,
     takes_prior=True,
+    assumes="no unmeasured cause of both X and Y; latents that differ in their outputs",
 )

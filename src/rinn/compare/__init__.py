@@ -1,0 +1,1 @@
+"""Every strategy on the same tables, each in a process of its own."""

@@ -1,0 +1,1 @@
+"""Published methods that rinn is compared with: one file each."""

@@ -1,0 +1,74 @@
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rinn.compare.limits import run_limited
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:  # one that nobody waits for is dead too
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for(condition, seconds=20):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_command_within_its_limit():
+    ended = run_limited([sys.executable, "-c", "import sys; sys.exit('it broke')"], 60)
+    assert (ended.code, ended.error) == (1, "it broke")
+    assert run_limited([sys.executable, "-c", "pass"], 60).code == 0
+
+
+PARENT = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(sys.argv[1], "w").write(str(child.pid))
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
+def test_at_its_limit_a_command_is_killed_with_its_children(tmp_path):
+    path = tmp_path / "pid"
+    ended = run_limited([sys.executable, "-c", PARENT, str(path)], 2)
+    assert ended.code is None
+    assert 2 <= ended.seconds < 20
+    pid = int(path.read_text())
+    wait_for(lambda: not is_alive(pid))
+
+
+LIMITED = """
+import sys
+from rinn.compare.limits import run_limited
+run_limited([sys.executable, "-c", sys.argv[1], sys.argv[2]], 600)
+"""
+CHILD = """
+import os, sys, time
+from rinn.compare.limits import end_with_parent
+end_with_parent()
+open(sys.argv[1], "w").write(str(os.getpid()))
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
+def test_a_child_ends_with_a_parent_that_is_killed(tmp_path):
+    path = tmp_path / "pid"
+    parent = subprocess.Popen([sys.executable, "-c", LIMITED, CHILD, str(path)])
+    wait_for(lambda: path.exists() and path.read_text())
+    pid = int(path.read_text())
+    assert is_alive(pid)
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: not is_alive(pid))
