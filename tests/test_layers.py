@@ -10,8 +10,9 @@ import pytest
 import rinn
 
 ORDER = (
-    "errors < files < config < data, graphs < nets, simulate < strategies < structure, refit "
-    "< pipeline < runs < report, estimators < fit, genomics < compare, paper < cli"
+    "errors < files < config < data, graphs < cluster < nets, simulate < strategies "
+    "< structure, refit < pipeline < runs < report, estimators < fit, genomics "
+    "< compare, paper < cli"
 )
 LAYERS = [[name.strip() for name in layer.split(",")] for layer in ORDER.split("<")]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -17,6 +17,10 @@ class TrainingError(RuntimeError):
     """Training failed: the message gives the reason and what to check."""
 
 
+class ClusterError(RuntimeError):
+    """A cluster failed: the message says what is kept and what to do."""
+
+
 def suggest(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
     """The closest choices, for the end of an error message."""
     listing = ", ".join(choices := list(choices))

@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 import networkx as nx
 from rich.console import Console
 
+from rinn.cluster.connect import open_workers
+from rinn.cluster.dask_workers import DaskWorkers
 from rinn.config import RunSettings
 from rinn.data.align import load_data
 from rinn.data.records import Data
@@ -20,7 +23,7 @@ from rinn.data.stages import stage
 from rinn.errors import InputError
 from rinn.files import check_memory
 from rinn.graphs.files import load_graph, write_graph
-from rinn.nets.devices import find_devices
+from rinn.nets.devices import find_devices, limit_cores
 from rinn.nets.groups import TrainedNet
 from rinn.pipeline import Fit, annotate_latent, fit_data, plan_run, run_plan, tabulate_trials
 from rinn.report.html.page import write_report
@@ -38,6 +41,9 @@ from rinn.structure.null import NETWORKS, fit_null
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.qvalues import Null, NullRound, assign_q
 from rinn.structure.screen import find_memory
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SECONDS_BETWEEN_TABLES = 2.0
 
@@ -58,6 +64,8 @@ def fit_run(
     profile: bool = False,
     command: Sequence[str] | None = None,
     title: str | None = None,
+    cluster: str | Client | DaskWorkers | None = None,
+    cores: int | None = None,
 ) -> RunContents:
     """Learn a latent graph from two files and write everything into a run folder.
 
@@ -79,6 +87,9 @@ def fit_run(
         profile: print how many seconds and how much memory each stage takes.
         command: the command line that makes this run again, for the manifest.
         title: of the report; by default it is made from the names of the files.
+        cluster: where to train and resample: local:N, the address of a scheduler, a YAML file, or
+            a Client of Dask.
+        cores: of this machine to use; all by default.
 
     Returns:
         What the folder holds now.
@@ -86,9 +97,19 @@ def fit_run(
     Raises:
         InputError: before anything is written.
         KeyboardInterrupt: after what was trained is saved.
+        ClusterError: the cluster failed; what was finished is saved.
     """
     console = console or Terminal(stderr=True)
-    with show_stages(console, quiet=quiet, profile=profile):
+
+    def notify(text: str) -> None:
+        if not quiet:
+            console.print(text, highlight=False, soft_wrap=True)
+
+    with (
+        limit_cores(cores),
+        show_stages(console, quiet=quiet, profile=profile),
+        open_workers(cluster, device, notify) as workers,
+    ):
         with stage("reading"):
             data = load_data(x_path, y_path, covariates_path, kinds_path)
             truth = None if truth_path is None else load_graph(truth_path)
@@ -107,6 +128,7 @@ def fit_run(
             quiet=quiet,
             command=command,
             title=title,
+            workers=workers,
         )
         with fitted as run, stage("report"):
             write_report(out, run, title=title)
@@ -127,6 +149,7 @@ def fit_folder(
     quiet: bool = False,
     command: Sequence[str] | None = None,
     title: str | None = None,
+    workers: DaskWorkers | None = None,
 ) -> Iterator[RunContents]:
     """Learn a latent graph from data in memory, and keep its run folder locked meanwhile.
 
@@ -160,12 +183,12 @@ def fit_folder(
                 with TrainingProgress(len(plan.trials), console, silent) as progress:
                     report = _Follower(folder, progress, clock)
                     saver = Checkpoints(out, plan.trials)
-                    fit = run_plan(plan, devices, saver=saver, report=report)
+                    fit = run_plan(plan, devices, saver=saver, report=report, workers=workers)
                 if settings.null:
                     search = functools.partial(fit_data, refit=False, prior=prior)
                     with stage("null"):
                         null = _fit_null(
-                            folder, fit, data, settings, devices, console, quiet, search
+                            folder, fit, data, settings, devices, console, quiet, search, workers
                         )
                     q = assign_q(fit.latent.graph, null)
                     fit = replace(fit, latent=annotate_latent(fit.latent, q=q))
@@ -177,6 +200,8 @@ def fit_folder(
             finally:
                 clock.write()
             manifest = replace(manifest, created=stored.created, seconds=clock.seconds)
+            if workers and workers.summaries:
+                manifest = replace(manifest, workers=tuple(workers.summaries.values()))
             with stage("writing"):
                 write_fit(folder, fit, manifest)
         run = load_run(out)
@@ -196,6 +221,7 @@ def _fit_null(
     console: Console,
     quiet: bool,
     search: Callable[..., Fit],
+    workers: DaskWorkers | None,
 ) -> Null:
     """Find out how much is chance, round by round."""
     rounds: list[NullRound] = []
@@ -204,6 +230,7 @@ def _fit_null(
 
     def save(finished: NullRound) -> None:
         rounds.append(finished)
+        rounds.sort(key=lambda entry: entry.number)  # workers finish them in any order
         folder.write_json(NULL, {"rounds": [entry.to_json() for entry in rounds]})
 
     if not quiet:
@@ -223,6 +250,7 @@ def _fit_null(
             save=save,
             report=progress,
             fit=search,
+            workers=workers,
         )
 
 

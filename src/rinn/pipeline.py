@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from rinn.cluster.tasks import Workers
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
 from rinn.data.problem import Problem, is_large, make_problem
@@ -108,6 +109,7 @@ def fit_data(
     refit: bool = True,
     saver: Saver | None = None,
     report: Report | None = None,
+    workers: Workers | None = None,
 ) -> Fit:
     """Search, select, and read one latent graph out of what was selected.
 
@@ -119,6 +121,7 @@ def fit_data(
         refit: whether to fit the graph as a network of its own.
         saver: see `run_search`.
         report: see `run_search`.
+        workers: of a cluster, which train and resample.
 
     Returns:
         The results.
@@ -128,7 +131,7 @@ def fit_data(
         TrainingError: every network diverged.
     """
     plan = plan_run(data, settings, prior)
-    return run_plan(plan, devices, refit=refit, saver=saver, report=report)
+    return run_plan(plan, devices, refit=refit, saver=saver, report=report, workers=workers)
 
 
 def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = None) -> Plan:
@@ -198,6 +201,7 @@ def run_plan(
     refit: bool = True,
     saver: Saver | None = None,
     report: Report | None = None,
+    workers: Workers | None = None,
 ) -> Fit:
     """Carry out a plan; see `fit_data`."""
     strategy, seed = find_strategy(plan.settings), plan.settings.seed
@@ -209,15 +213,27 @@ def run_plan(
         return Fit(plan.data, plan.problem, latent, detected.trials, detected=detected)
     nets: Sequence[TrainedNet] = ()
     if plan.trials:
-        engine, trials = strategy.engine, list(plan.trials)
         with stage("training"):
             nets = run_search(
-                plan.problem, trials, devices, engine=engine, seed=seed, saver=saver, report=report
+                plan.problem,
+                list(plan.trials),
+                devices,
+                engine=strategy.engine,
+                seed=seed,
+                saver=saver,
+                report=report,
+                workers=workers,
             )
-    return conclude(plan, nets, refit=refit)
+    return conclude(plan, nets, refit=refit, workers=workers)
 
 
-def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> Fit:
+def conclude(
+    plan: Plan,
+    nets: Sequence[TrainedNet],
+    *,
+    refit: bool = True,
+    workers: Workers | None = None,
+) -> Fit:
     """From trained networks to the graph; without any, from a regression."""
     data, problem = plan.data, plan.problem
     empty = LatentGraph(nx.DiGraph(), nx.DiGraph())
@@ -228,7 +244,7 @@ def conclude(plan: Plan, nets: Sequence[TrainedNet], *, refit: bool = True) -> F
     if fit.kept and not len(map_trained(fit.kept[0]).inputs):
         views = [view_net(net, problem) for net in fit.kept]
         return replace(fit, latent=vote_graph(views, data.inputs, data.outputs))
-    fit = _read_graph(fit, plan)
+    fit = _read_graph(fit, plan, workers)
     if refit:
         with stage("refit"):
             fit = _compare_graph(fit, plan.settings)
@@ -261,7 +277,7 @@ def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
     )
 
 
-def _read_graph(fit: Fit, plan: Plan) -> Fit:
+def _read_graph(fit: Fit, plan: Plan, workers: Workers | None) -> Fit:
     """Estimate the effects and learn the graph that explains them."""
     data, problem, settings, kept = fit.data, fit.problem, plan.settings, fit.kept
     usable = sum(bool(np.isfinite(net.validation_loss)) for net in fit.nets)
@@ -278,9 +294,11 @@ def _read_graph(fit: Fit, plan: Plan) -> Fit:
     )
     if plan.prior:
         prior = plan.prior.prior
-        latent, influence = learn_with_prior(effects, *names, prior, seed=seed, settings=how)
+        latent, influence = learn_with_prior(
+            effects, *names, prior, seed=seed, settings=how, workers=workers
+        )
     else:
-        latent = learn_graph(effects, *names, seed=seed, settings=how)
+        latent = learn_graph(effects, *names, seed=seed, settings=how, workers=workers)
     if settings.output_edges:
         with stage("output edges"):
             latent = add_output_edges(latent, effects.sample, *names, seed=seed, settings=how)

@@ -4,7 +4,6 @@ import pytest
 
 from networks import make_trials, small_problem
 from rinn.nets import search
-from rinn.nets.groups import SavedBatch
 from rinn.nets.search import run_search
 
 CPU = jax.devices("cpu")
@@ -28,8 +27,7 @@ class Memory:
         self.batches.pop(group, None)
 
     def save_batch(self, group, batch, nets):
-        leaves = [np.array(leaf) for leaf in jax.tree.leaves(batch.state)]
-        self.batches[group] = SavedBatch(batch.members.copy(), leaves, batch.epoch), list(nets)
+        self.batches[group] = batch, list(nets)
         if self.stop_after is not None:
             self.stop_after -= 1
             if self.stop_after == 0:

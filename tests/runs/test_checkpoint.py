@@ -7,7 +7,7 @@ import pytest
 import rinn.nets.search
 from networks import make_trials, small_problem
 from rinn.errors import InputError
-from rinn.nets.groups import plan_groups
+from rinn.nets.groups import plan_groups, store_batch
 from rinn.nets.search import run_search
 from rinn.nets.trainer import Trainer
 from rinn.runs.checkpoint import Checkpoints, load_kept, save_kept
@@ -63,7 +63,7 @@ def test_batch_comes_back_and_leaves_when_done(searched, tmp_path):
     with open_output(tmp_path / "run", MANIFEST, RUN) as output:
         run = Checkpoints(output.path, trials)
         assert run.load_batch(0) is None
-        run.save_batch(0, batch, nets[:1])
+        run.save_batch(0, store_batch(batch), nets[:1])
         saved, finished = run.load_batch(0)
         assert_same_nets(finished, nets[:1])
         restored = trainer.restore(saved)

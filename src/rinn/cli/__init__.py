@@ -42,13 +42,13 @@ def run(arguments: list[str]) -> int:
     import typer
 
     from rinn.cli.commands import app
-    from rinn.errors import InputError, TrainingError
+    from rinn.errors import ClusterError, InputError, TrainingError
 
     try:
         code = app(arguments or ["--help"], standalone_mode=False, obj=["rinn", *arguments])
     except InputError as error:
         return _complain(f"{error}", 2)
-    except TrainingError as error:
+    except (ClusterError, TrainingError) as error:
         return _complain(f"{error}", 1)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rinn.cli.options import Device, Quiet, print_line, split_commas, with_settings
+from rinn.cli.options import Cluster, Cores, Device, Quiet, print_line, split_commas, with_settings
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, RunSettings, setting
 from rinn.errors import TrainingError
 from rinn.runs.terminal import Terminal
@@ -70,6 +70,8 @@ def fit(
     title: Annotated[
         str | None, typer.Option(help="Title of the report; by default from the files' names.")
     ] = None,
+    cluster: Cluster = None,
+    cores: Cores = None,
     profile: Annotated[
         bool, typer.Option("--profile", help="Print seconds and memory of each stage.")
     ] = False,
@@ -89,6 +91,7 @@ def fit(
         is_mask=files.network_mask,
     )
     how = {"device": device, "profile": profile, "command": context.obj, "title": title}
+    how |= {"cluster": cluster, "cores": cores}
     more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
     _fit(x, y, out, settings, truth, quiet, **how, **more)
 
@@ -146,6 +149,8 @@ def reproduce(
         int | None,
         typer.Option(help="Networks of each cell, instead of the budget's, for a quick test."),
     ] = None,
+    cluster: Cluster = None,
+    cores: Cores = None,
     quiet: Quiet = False,
 ) -> None:
     """Compute the paper's Tables 1, 2 and 3 again, and compare them with the published figures."""
@@ -161,6 +166,8 @@ def reproduce(
         device,
         trials=trials,
         quiet=quiet,
+        cluster=cluster,
+        cores=cores,
     )
     if not quiet:
         show_comparison(comparison, Terminal())

@@ -19,6 +19,17 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or gpu.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Train and resample on a Dask cluster: local:N (N processes on this machine), "
+        "local:gpus, tcp://host:8786 (a scheduler) or a YAML file (SLURM, PBS, Kubernetes ...). "
+        "The result is the same."
+    ),
+]
+Cores = Annotated[
+    int | None, typer.Option(help="Cores of this machine to use; all by default.", min=1)
+]
 Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 RunOrGraph = Annotated[
     Path, typer.Argument(metavar="RUN", help="Run folder, or a graph as .json or .graphml.")

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import platform
+import queue
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
+from threadpoolctl import threadpool_limits
 
-from rinn.config import check_device, count_cores
-from rinn.errors import InputError
+from rinn.config import check_device, check_integer, count_cores
+from rinn.errors import InputError, count
+
+MAX_CORES = 1024
 
 
 def find_devices(word: str = "auto") -> list[jax.Device]:
@@ -38,6 +45,53 @@ def find_devices(word: str = "auto") -> list[jax.Device]:
             "'rinn[gpu]' on a machine with an NVIDIA GPU, or use --device cpu"
         )
     return jax.devices("cpu")
+
+
+@contextlib.contextmanager
+def limit_cores(number: int | None) -> Iterator[None]:
+    """Use this many cores, in JAX and BLAS; None leaves it to them.
+
+    JAX takes its threads when it is first used. It cannot be limited later, which a warning says.
+    """
+    if number is None:
+        yield
+        return
+    check_integer("cores", number, 1, MAX_CORES)
+    os.environ["NPROC"] = str(number)  # the size of XLA's thread pool
+    with contextlib.suppress(RuntimeError):  # JAX is already in use
+        jax.config.update("jax_num_cpu_devices", number)
+    if (now := len(jax.devices("cpu"))) != number:
+        warnings.warn(
+            f"cores is {number}, but this process already uses JAX with {count(now, 'CPU device')}"
+            f", which cannot be changed; set cores before anything else uses JAX",
+            stacklevel=3,
+        )
+    with threadpool_limits(limits=number, user_api="blas"):
+        yield
+
+
+@contextlib.contextmanager
+def borrow_device(word: str = "auto") -> Iterator[jax.Device]:
+    """A device that no other thread of this process has borrowed."""
+    free = _list_free_devices(word)
+    device = free.get()
+    try:
+        yield device
+    finally:
+        free.put(device)
+
+
+@functools.cache
+def _list_free_devices(word: str) -> queue.SimpleQueue[jax.Device]:
+    free: queue.SimpleQueue[jax.Device] = queue.SimpleQueue()
+    for device in find_devices(word):
+        free.put(device)
+    return free
+
+
+def find_platform(word: str = "auto") -> str:
+    """What JAX calls the devices to train on: cpu or gpu."""
+    return find_devices(word)[0].platform
 
 
 def _keep_programs() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import jax
 import numpy as np
 
 from rinn.config import NetSettings, Trial
@@ -74,6 +75,12 @@ class SavedBatch:
     leaves: list[np.ndarray]
     epoch: int
     curves: tuple[np.ndarray, ...] = ()
+
+
+def store_batch(batch: BatchState) -> SavedBatch:
+    """A batch as it is stored in a file or sent to another process."""
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(batch.state)]
+    return SavedBatch(batch.members, leaves, batch.epoch, batch.curves)
 
 
 class Learner(Protocol):

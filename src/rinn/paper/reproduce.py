@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import time
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 import networkx as nx
 from rich.console import Console
 
+from rinn.cluster.connect import open_workers
+from rinn.cluster.dask_workers import DaskWorkers
 from rinn.config import (
     MAX_SAMPLES,
     MAX_TRIALS,
@@ -25,7 +28,7 @@ from rinn.errors import TrainingError
 from rinn.fit import fit_run
 from rinn.graphs.files import load_graph
 from rinn.graphs.protocol import Score
-from rinn.nets.devices import find_devices
+from rinn.nets.devices import find_devices, limit_cores
 from rinn.paper.cells import (
     DATASETS,
     DONE,
@@ -83,6 +86,8 @@ def reproduce(
     runner: RunCell | None = None,
     console: Console | None = None,
     quiet: bool = False,
+    cluster: str | None = None,
+    cores: int | None = None,
 ) -> Comparison:
     """Make the paper's tables again, beside the published ones; cells that are done stay."""
     jobs = plan_jobs(datasets, strategies, seeds)
@@ -90,11 +95,17 @@ def reproduce(
     check_integer("samples", samples, 1, MAX_SAMPLES)
     if trials is not None:
         check_integer("trials", trials, MIN_TRIALS, MAX_TRIALS)
-    find_devices(device)
     setup = Setup(budget, samples, trials, importlib.metadata.version("rinn"))
     console = console or Terminal(stderr=True)
-    with open_output(out, {"format": FORMAT} | setup.to_json(), REPRODUCTION) as folder:
-        return _run_all(folder, setup, jobs, runner or run_cell, device, console, quiet)
+    notify = StepProgress("cells", len(jobs), console, quiet).say
+    with (
+        limit_cores(cores),
+        open_workers(cluster, device, notify) as workers,
+    ):
+        find_devices(device)  # refuses what it cannot find before anything is written
+        run = functools.partial(run_cell, workers=workers) if workers else run_cell
+        with open_output(out, {"format": FORMAT} | setup.to_json(), REPRODUCTION) as folder:
+            return _run_all(folder, setup, jobs, runner or run, device, console, quiet)
 
 
 def plan_jobs(
@@ -186,7 +197,13 @@ def _describe(job: Job, setup: Setup, versions: dict[str, str]) -> dict[str, Any
 
 
 def run_cell(
-    job: Job, setup: Setup, folder: Path, device: str, console: Console, quiet: bool
+    job: Job,
+    setup: Setup,
+    folder: Path,
+    device: str,
+    console: Console,
+    quiet: bool,
+    workers: DaskWorkers | None = None,
 ) -> Cell:
     """Run one strategy on one draw of a dataset; the same call again resumes."""
     data = folder / "data"
@@ -201,7 +218,7 @@ def run_cell(
     )
     x_path, y_path, truth = (data / name for name in ("x.csv", "y.csv", "truth.json"))
     run = fit_run(x_path, y_path, folder / "run", settings, device=device, truth_path=truth,
-                  console=console, quiet=quiet)  # fmt: skip
+                  console=console, quiet=quiet, cluster=workers)  # fmt: skip
     about = _describe(job, setup, run.manifest.versions)
     strategy = find_strategy(settings)
     if isinstance(strategy, Detection):

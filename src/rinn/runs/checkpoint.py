@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import jax
 import numpy as np
 import safetensors.numpy
 from safetensors import safe_open
@@ -20,7 +19,7 @@ from rinn.config import Trial, read_net
 from rinn.errors import InputError
 from rinn.files import replace_file
 from rinn.nets.curves import NO_CURVE
-from rinn.nets.groups import BatchState, SavedBatch, TrainedNet
+from rinn.nets.groups import SavedBatch, TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.runs.manifest import read_record
 
@@ -49,12 +48,11 @@ class Checkpoints:
         """A group's batch and its finished networks, or None."""
         return _read_arrays(self._path("work", group), self._unpack_batch)
 
-    def save_batch(self, group: int, batch: BatchState, nets: list[TrainedNet]) -> None:
+    def save_batch(self, group: int, batch: SavedBatch, nets: list[TrainedNet]) -> None:
         """Keep a group in the middle of its training."""
-        leaves = jax.tree.leaves(batch.state)
-        arrays = {f"state.{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        arrays = {f"state.{i}": leaf for i, leaf in enumerate(batch.leaves)}
         arrays |= {"members": batch.members, "epoch": np.array(batch.epoch)}
-        arrays |= {"leaves": np.array(len(leaves))}
+        arrays |= {"leaves": np.array(len(batch.leaves))}
         arrays |= {"curves": np.concatenate(batch.curves)} if batch.curves else {}
         _write_arrays(self._path("work", group), arrays | _pack_nets(nets))
 

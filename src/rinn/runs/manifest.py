@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from rinn.cluster.dask_workers import WorkerSummary
 from rinn.config import RunSettings
 from rinn.data.records import Dropped
 from rinn.errors import InputError
@@ -199,6 +200,7 @@ class Manifest:
     comparison: Comparison | None = None
     warnings: tuple[str, ...] | None = None
     networks: NetworkSummary | None = None
+    workers: tuple[WorkerSummary, ...] | None = None
     test: PredictionSummary | None = None
     paper_test: PredictionSummary | None = None
     scores: Scores | None = None

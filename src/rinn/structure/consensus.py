@@ -8,22 +8,23 @@ graph that reaches most of the same outputs. What no test tells from chance is n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
+from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import Stream
-from rinn.data.stages import count_parts, stage
+from rinn.data.stages import stage
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
 from rinn.structure.local_search import LocalSearch
 from rinn.structure.moves import remove_latent, remove_unreached
 from rinn.structure.prior.log_odds import Prior
-from rinn.structure.records import GraphSettings, LatentGraph, Moments, Structure
-from rinn.structure.regression import estimate_moments
+from rinn.structure.records import GraphSettings, LatentGraph, Structure
+from rinn.structure.regression import Sample, estimate_moments
 from rinn.structure.reported import Resamples, report_graph
 from rinn.structure.search import find_structure
 
@@ -37,6 +38,7 @@ def learn_graph(
     seed: int = 0,
     prior: Prior | None = None,
     settings: GraphSettings | None = None,
+    workers: Workers | None = None,
 ) -> LatentGraph:
     """Learn one graph from effects.
 
@@ -52,6 +54,7 @@ def learn_graph(
         seed: of the resamples.
         prior: what is known of these inputs and outputs; it takes part in every search.
         settings: of the search.
+        workers: of a cluster, for the resamples.
 
     Returns:
         The graph; latents and edges have `frequency`, edges have `support`: effects, covariance,
@@ -74,19 +77,12 @@ def learn_graph(
     settings = settings or GraphSettings()
     with stage("search"):
         best = find_structure(effects.moments, settings, prior, starts=c.STARTS)
-    owners = effects.sample.owners
     with stage("bootstrap"):
-        others = [
-            _resolve_products(
-                find_structure(moments, settings, prior, start=best, sweeps=0),
-                owners,
-                len(inputs),
-                prior,
-            )
-            for moments in _resample(effects, settings.bootstraps, seed)
-        ]
+        shared = effects.sample, best, len(inputs), settings, prior, seed
+        found = dict(run_tasks(workers, search_resample, range(settings.bootstraps), *shared))
+        others = [found[number] for number in range(settings.bootstraps)]
     with stage("tests"):
-        graph = _resolve_products(best, owners, len(inputs), prior)
+        graph = _resolve_products(best, effects.sample.owners, len(inputs), prior)
         graph = _drop_unsupported(graph, effects, prior)
         resamples = _match_resamples(graph, others)
         rare = [node for node, often in resamples.frequency.items() if often < c.MIN_FREQUENCY]
@@ -97,12 +93,23 @@ def learn_graph(
         return report_graph(graph, resamples, effects, inputs, outputs, settings)
 
 
-def _resample(effects: Effects, count: int, seed: int) -> Iterator[Moments]:
-    rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, 1])
-    samples = len(effects.sample.x)
-    for _ in count_parts(range(count), count):
-        weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
-        yield estimate_moments(effects.sample, weights)
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def search_resample(
+    number: int,
+    sample: Sample,
+    best: Structure,
+    inputs: int,
+    settings: GraphSettings,
+    prior: Prior | None,
+    seed: int,
+) -> Structure:
+    """The graph of one resample of the rows, without products."""
+    rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, number + 1])
+    samples = len(sample.x)
+    weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
+    moments = estimate_moments(sample, weights)
+    graph = find_structure(moments, settings, prior, start=best, sweeps=0)
+    return _resolve_products(graph, sample.owners, inputs, prior)
 
 
 def _resolve_products(

@@ -8,7 +8,8 @@ the real ones, show how many edges are wrong in data with real effects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,12 @@ import jax
 import networkx as nx
 import numpy as np
 
+from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import RunSettings, Stream, check_integer
 from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
+from rinn.nets.devices import find_devices
 from rinn.nets.groups import TrainedNet
 from rinn.nets.search import Report
 from rinn.strategies import find_strategy, plan_trials
@@ -46,6 +49,7 @@ def fit_null(
     done: Sequence[NullRound] = (),
     save: Callable[[NullRound], None] | None = None,
     report: Report | None = None,
+    workers: Workers | None = None,
 ) -> Null:
     """Repeat a search where there is nothing to find, and once with decoys among the inputs."""
     check_integer("rounds", rounds, 1)
@@ -59,15 +63,22 @@ def fit_null(
         if report:
             report(nets, fraction / len(numbers), is_resumed)
 
-    for number in numbers:
-        if number in finished:
-            report_part([], 1.0, True)
-            continue
-        finished[number] = fit_round(
-            data, settings, devices, number, networks=networks, report=report_part, fit=fit
-        )
+    left = [number for number in numbers if number not in finished]
+    for _ in finished:
+        report_part([], 1.0, True)
+    rounds_left: Iterable[tuple[int, NullRound]]
+    if workers is None:
+        here = functools.partial(fit_round, networks=networks, report=report_part, fit=fit)
+        rounds_left = ((number, here(data, settings, devices, number)) for number in left)
+    else:
+        shared = data, settings, workers.device, networks, fit
+        rounds_left = run_tasks(workers, fit_round_remotely, left, *shared)
+    for number, one in rounds_left:
+        finished[number] = one
+        if workers is not None:
+            report_part([], 1.0, False)
         if save:
-            save(finished[number])
+            save(one)
     return Null(tuple(finished[number] for number in range(rounds)), finished[DECOY_ROUND])
 
 
@@ -107,6 +118,13 @@ def fit_round(
         decoys=len(decoys),
         connected_decoys=_count_connected(latent.graph, decoys),
     )
+
+
+def fit_round_remotely(
+    number: int, data: Data, settings: RunSettings, device: str, networks: int, fit: Search
+) -> NullRound:
+    """Do one round of a null on a worker."""
+    return fit_round(data, settings, find_devices(device), number, networks=networks, fit=fit)
 
 
 def permute_outputs(data: Data, rng: np.random.Generator) -> Data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shlex
 
+from rinn.cluster.dask_workers import WorkerSummary
 from rinn.errors import InputError, clip, count
 from rinn.graphs.export import EXPORTS
 from rinn.report.html.markup import Markup, element, join, paragraph, table
@@ -12,6 +13,7 @@ from rinn.report.html.methods import copy_box
 from rinn.runs.read import RunContents
 
 MAX_DROPPED = 200
+MAX_WORKERS = 100
 
 
 def render_data(contents: RunContents) -> Markup:
@@ -45,11 +47,25 @@ def render_origin(contents: RunContents) -> Markup:
         ("started", manifest.created),
         ("the run took", _format_time(manifest.seconds or 0.0)),
         ("device", f"{manifest.device} ({manifest.device.platform})"),
+        *(
+            (f"worker {worker.name}", _describe_worker(worker))
+            for worker in (manifest.workers or ())[:MAX_WORKERS]
+        ),
         ("versions", ", ".join(f"{name} {v}" for name, v in manifest.versions.items())),
         *((f"data, {name}", element("code", sha)) for name, sha in manifest.data.items()),
     ]
     listed = table(("what", "value"), rows, "How the run was made")
     return join([*(again if command else []), listed])
+
+
+def _describe_worker(worker: WorkerSummary) -> str:
+    trained = ""
+    if worker.networks:
+        pace = 3600 * worker.networks / max(worker.seconds, 1e-9)
+        trained = f"{count(worker.networks, 'network')} ({pace:,.0f} an hour), "
+    return (
+        f"{trained}{count(worker.tasks, 'task')} in {_format_time(worker.seconds)} on {worker.cpu}"
+    )
 
 
 def render_downloads(contents: RunContents) -> Markup:

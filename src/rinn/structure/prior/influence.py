@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rinn.cluster.tasks import Workers
 from rinn.errors import count, quote
 from rinn.structure.consensus import learn_graph
 from rinn.structure.constants import AGAINST, MIN_OVERLAP, MUST
@@ -107,10 +108,13 @@ def learn_with_prior(
     *,
     seed: int = 0,
     settings: GraphSettings | None = None,
+    workers: Workers | None = None,
 ) -> tuple[LatentGraph, Influence]:
     """Learn a graph with and without prior knowledge, and say what owes its place to it."""
     result, without = (
-        learn_graph(effects, inputs, outputs, seed=seed, prior=one, settings=settings)
+        learn_graph(
+            effects, inputs, outputs, seed=seed, prior=one, settings=settings, workers=workers
+        )
         for one in (prior, None)
     )
     _mark_origins(result, without)

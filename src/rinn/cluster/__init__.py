@@ -1,0 +1,1 @@
+"""Work beyond one process: pure functions on the workers of a Dask cluster."""
