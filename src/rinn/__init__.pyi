@@ -79,6 +79,8 @@ from rinn.structure.check import compare_with_data as compare_with_data
 from rinn.structure.consensus import learn_graph as learn_graph
 from rinn.structure.effects import estimate_effects as estimate_effects
 from rinn.structure.enrichment import enrich_latents as enrich_latents
+from rinn.structure.network_names import find_known_nodes as find_known_nodes
+from rinn.structure.prior.network import load_network as load_network
 from rinn.structure.prior.sources import PriorKnowledge as PriorKnowledge
 from rinn.structure.prior.sources import load_prior as load_prior
 from rinn.structure.similarity import compare_inputs as compare_inputs

@@ -57,6 +57,8 @@ class Stream(IntEnum):
     ESC_TRIALS = 59
     DBN_WEIGHTS = 61
     DBN_BATCHES = 67
+    REWIRED = 71  # networks of known interactions with permuted edges
+    HALVES = 73  # random halves of the samples
 
 
 def check_integer(name: str, value: Any, minimum: int = 1, maximum: int = MAX_INTEGER) -> int:

@@ -1,4 +1,4 @@
-"""The commands `name`, `activity`, `whatif` and `similar`, on a run written by hand."""
+"""The commands `activity`, `whatif` and `similar`, on a run written by hand."""
 
 from __future__ import annotations
 
@@ -9,120 +9,10 @@ import pandas as pd
 import pytest
 
 from linear_run import make_table, write_linear_run
-from rinn.cli import run as run_words
 from rinn.cli.use import _show_change
 from rinn.data.likelihoods import Likelihood
 from rinn.data.scaling import Standardizer
 from rinn.refit.intervene import Prediction
-
-SETS = "PATH A\td\tA\tB\nPATH B\td\ty0\ty1\ty2\nP53\td\tTP53\tidle\n"
-
-
-@pytest.fixture
-def place(tmp_path):
-    """A folder with a run, a table and gene sets."""
-    write_linear_run(tmp_path / "run")
-    make_table().to_csv(tmp_path / "x.csv", index_label="sample")
-    (tmp_path / "sets.gmt").write_text(SETS)
-    return tmp_path
-
-
-@pytest.fixture
-def call(capsys):
-    def do(*words):
-        capsys.readouterr()
-        code = run_words([str(word) for word in words])
-        shown = capsys.readouterr()
-        assert code == 0, shown.err
-        return shown
-
-    return do
-
-
-@pytest.fixture
-def refuse(capsys):
-    """Run a command that must end with one sentence and exit code 2."""
-
-    def do(*words):
-        capsys.readouterr()
-        assert run_words([str(word) for word in words]) == 2
-        shown = capsys.readouterr()
-        assert shown.out == ""
-        assert re.fullmatch(r"rinn: .+[.?]\n", shown.err)
-        return shown.err
-
-    return do
-
-
-class TestName:
-    def test_the_table(self, place, call):
-        shown = call("name", place / "run", "--gmt", place / "sets.gmt")
-        table = pd.read_csv(place / "run" / "names.csv")
-        assert table.columns.tolist() == [
-            "latent", "side", "set", "overlap", "latent_genes", "set_genes", "background", "genes",
-            "p", "q",
-        ]  # fmt: skip
-        row = table[(table["latent"] == "L1") & (table["side"] == "inputs")].iloc[0]
-        assert (row["set"], row["genes"], row["background"]) == ("PATH A", "A;B", 4)
-        assert row["p"] == pytest.approx(1 / 6)
-        assert "L1: no set below q = 0.05\nL2: no set below q = 0.05\n" in shown.out
-        assert f"wrote {place / 'run' / 'names.csv'}" in shown.out
-
-    def test_a_name(self, place, call):
-        (place / "sets.gmt").write_text("PATH A\td\tA\tB\nP53\td\tTP53\tidle\n")
-        shown = call(
-            "name", place / "run", "--gmt", place / "sets.gmt", "--alpha", "1", "--out",
-            place / "n.csv",
-        )  # fmt: skip
-        # One way in six, and four tests: q = 4/6.
-        assert "L1: PATH A (inputs: 2 of 2 genes, set 2 of 4; q = 0.67)\n" in shown.out
-        assert "L2: no set below q = 1\n" in shown.out
-        assert (place / "n.csv").exists()
-        assert not (place / "run" / "names.csv").exists()
-
-    def test_nothing_is_overwritten(self, place, call, refuse):
-        words = "name", place / "run", "--gmt", place / "sets.gmt"
-        (place / "run" / "names.csv").write_text("mine")
-        assert "--force" in refuse(*words)
-        assert (place / "run" / "names.csv").read_text() == "mine"
-        call(*words, "--force")
-        assert (place / "run" / "names.csv").read_text() != "mine"
-
-    def test_a_bad_file_leaves_the_old_names(self, place, refuse):
-        (place / "run" / "names.csv").write_text("mine")
-        (place / "sets.gmt").write_text("no tabs here\n")
-        words = "name", place / "run", "--gmt", place / "sets.gmt", "--force"
-        assert "line 1" in refuse(*words)
-        assert (place / "run" / "names.csv").read_text() == "mine"
-
-    def test_a_graph_file(self, place, call):
-        call("name", place / "run" / "graph.json", "--gmt", place / "sets.gmt")
-        assert (place / "run" / "graph.names.csv").exists()
-
-    def test_names_cannot_move_the_cursor(self, place, call):
-        (place / "sets.gmt").write_text("\x1b[2Jgone\td\tA\tB\nQ\td\tTP53\tidle\ty0\ty1\n")
-        shown = call("name", place / "run", "--gmt", place / "sets.gmt", "--alpha", "1")
-        assert "\x1b" not in shown.out + shown.err
-        assert "\\u001b[2Jgone" in shown.out
-
-    @pytest.mark.parametrize(
-        ("words", "said"),
-        [
-            (("--alpha", "0"), "--alpha must be a number above 0"),
-            (("--alpha", "nan"), "--alpha must be a number above 0"),
-            (("--min-overlap", "0"), "at least 1"),
-            (("--background", "every"), "background must be one of"),
-            (("--out", "nowhere/names.csv"), "does not exist"),
-            (("--out", "."), "it is a folder"),
-        ],
-    )
-    def test_wrong_words(self, place, refuse, words, said):
-        before = sorted((place / "run").iterdir())
-        assert said in refuse("name", place / "run", "--gmt", place / "sets.gmt", *words)
-        assert sorted((place / "run").iterdir()) == before
-
-    def test_no_run(self, place, refuse):
-        assert "manifest.json" in refuse("name", place, "--gmt", place / "sets.gmt")
 
 
 class TestActivity:

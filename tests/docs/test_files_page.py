@@ -105,7 +105,9 @@ def full_run(tmp_path_factory):
     given = [word for name, file in files.items() for word in (f"--{name}", f"{folder}/{file}")]
     tables = [f"{folder}/data/x.csv", f"{folder}/data/y.csv"]
     assert run(["fit", *tables, "--out", f"{folder}/run", *given, *options.split()]) == 0
-    assert run(["name", f"{folder}/run", "--gmt", f"{folder}/sets.gmt"]) == 0
+    (folder / "known.sif").write_text("".join(f"x{n} on H\nH on y{n}\n" for n in range(6)))
+    named = ["--gmt", f"{folder}/sets.gmt", "--network", f"{folder}/known.sif"]
+    assert run(["name", f"{folder}/run", *named, "--permutations", "9"]) == 0
     return folder / "run"
 
 

@@ -94,6 +94,14 @@ def test_the_names(done):
     assert {"latent", "side", "set", "overlap", "genes", "p", "q"} <= set(table.columns)
 
 
+def test_the_known_nodes(done):
+    said = next(text for text in done[1] if text and "network_names.csv" in text)
+    assert "x0 inhibits KINASE (map)" in said
+    table = pd.read_csv(done[0] / "run" / "network_names.csv")
+    first = table[table["rank"] == 1].groupby("latent")["node"].agg(list)
+    assert first.to_dict() == {"L1": ["KINASE"], "L2": ["RECEPTOR"], "L3": ["GROWTH"]}
+
+
 def test_the_activity_is_that_of_the_run(done):
     found, own = (pd.read_csv(done[0] / name) for name in ("activity.csv", "run/activity.csv"))
     assert found.columns.tolist() == own.columns.tolist()

@@ -15,7 +15,8 @@ from rinn.graphs.files import load_graph, write_graph
 from rinn.report.html.page import write_report
 from rinn.report.html.payload import payload_info
 from rinn.runs.manifest import Manifest
-from rinn.runs.read import load_run, read_names
+from rinn.runs.names import read_names
+from rinn.runs.read import load_run
 from rinn.runs.sentences import describe_comparison
 from rinn.structure.enrichment import COLUMNS
 from run_folders import make_comparison, make_manifest

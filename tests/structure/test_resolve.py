@@ -6,7 +6,7 @@ import pytest
 from rinn.data.records import Data, Dropped
 from rinn.errors import InputError
 from rinn.structure.prior.log_odds import ANY_LEVEL
-from rinn.structure.prior.network import load_sif
+from rinn.structure.prior.network import load_network
 from rinn.structure.prior.resolve import resolve
 from rinn.structure.prior.sources import PriorKnowledge, load_prior
 from rinn.structure.prior.statements import Statement
@@ -137,7 +137,7 @@ def test_sets_of_strangers(data):
 def chain(tmp_path):
     path = tmp_path / "net.sif"
     path.write_text("TP53 to CDKN1A\nCDKN1A to EGFR\nEGFR to FOS\nMYC to far\nfar to FOS\n")
-    return load_sif(path)
+    return load_network(path)
 
 
 def test_network(data, chain):
@@ -165,11 +165,11 @@ def test_statements_count_before_the_network(data, chain):
 def test_networks_of_strangers(data, tmp_path):
     path = tmp_path / "net.sif"
     path.write_text("TP53 to a\n")
-    known = PriorKnowledge(network=load_sif(path))
+    known = PriorKnowledge(network=load_network(path))
     assert resolve(known, data).prior.is_empty
     path.write_text("EGFR to a\n")
     with pytest.raises(InputError, match="speak of the outputs of the tables"):
-        resolve(PriorKnowledge(network=load_sif(path)), data)
+        resolve(PriorKnowledge(network=load_network(path)), data)
 
 
 def test_files_together(tmp_path):

@@ -11,10 +11,12 @@ import typer
 from rinn.cli.compare import compare
 from rinn.cli.fit import demo, fit, reproduce
 from rinn.cli.genomics import experiment, prepare, tci
+from rinn.cli.names import name
 from rinn.cli.options import with_list
 from rinn.cli.results import check, draw, export, report, score, view
+from rinn.cli.robust import robust
 from rinn.cli.simulate import simulate
-from rinn.cli.use import activity, name, similar, whatif
+from rinn.cli.use import activity, similar, whatif
 
 app = typer.Typer(
     help="Learn the hidden causal graph between known causes (X) and known effects (Y).",
@@ -33,6 +35,7 @@ app.command()(check)
 app.command(cls=with_list("Formats", "rinn.graphs.export", "EXPORTS"))(export)
 app.command()(report)
 app.command(cls=with_list("Figures", "rinn.paper.figure", "ALL_FIGURES"))(draw)
+app.command(cls=with_list("Analyses", "rinn.runs.robust", "ANALYSES"))(robust)
 for command in (view, name, activity, whatif, similar, demo, reproduce, tci):
     app.command()(command)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from rinn.cli.options import Cluster, Cores, Device, Quiet, print_line, split_co
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, RunSettings, setting
 from rinn.errors import TrainingError
 from rinn.runs.terminal import Terminal
+
+if TYPE_CHECKING:
+    from rinn.structure.prior.sources import PriorKnowledge
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class PriorFiles:
     )
     set_weight: float = setting(PRIOR_WEIGHT, "By how much more likely, in log odds.")
     network: Path | None = setting(
-        None, "SIF network. Pairs without a path in it are less likely to be connected."
+        None,
+        "Network: SIF, or a table with source and target. Pairs without a path in it are less "
+        "likely to be connected.",
     )
     network_steps: int = setting(NETWORK_STEPS, "Maximum length of a path.")
     network_weight: float = setting(PRIOR_WEIGHT, "By how much less likely, in log odds.")
@@ -78,9 +83,18 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Learn the latent graph between two tables; all results go into a run folder."""
+    prior = load_prior_files(files)
+    how = {"device": device, "profile": profile, "command": context.obj, "title": title}
+    how |= {"cluster": cluster, "cores": cores}
+    more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
+    _fit(x, y, out, settings, truth, quiet, **how, **more)
+
+
+def load_prior_files(files: PriorFiles) -> PriorKnowledge | None:
+    """Read prior knowledge, where a file is named."""
     from rinn.structure.prior.sources import load_prior
 
-    prior = load_prior(
+    return load_prior(
         files.prior,
         gene_sets=files.gene_sets,
         set_weight=files.set_weight,
@@ -90,10 +104,6 @@ def fit(
         is_directed=files.network_directed,
         is_mask=files.network_mask,
     )
-    how = {"device": device, "profile": profile, "command": context.obj, "title": title}
-    how |= {"cluster": cluster, "cores": cores}
-    more = {"covariates_path": covariates, "kinds_path": kinds, "prior": prior}
-    _fit(x, y, out, settings, truth, quiet, **how, **more)
 
 
 @with_settings("seed", "trials")

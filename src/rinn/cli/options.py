@@ -1,19 +1,25 @@
-"""What the commands share: options made from the fields of records, lists in the help, printing."""
+"""What the commands share: options from fields of records, lists in the help, files, printing."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import inspect
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from rinn.runs.terminal import Terminal
+from rinn.errors import InputError
+from rinn.runs.terminal import Terminal, make_visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -39,6 +45,42 @@ RunOrGraph = Annotated[
 def print_line(text: str) -> None:
     """Print a sentence as it is, without line breaks in long paths."""
     Terminal().print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def check_target_file(out: Path | None, force: bool) -> None:
+    """Refuse a file that cannot be written or exists, before anything is computed."""
+    from rinn.files import check_target
+
+    if out is None:
+        return
+    check_target(out)
+    if os.path.lexists(out) and not force:
+        raise InputError(f"{out} exists; pass --force to replace it, or name another with --out")
+
+
+def write_csv(table: pd.DataFrame, out: Path | None) -> None:
+    """Write a table, where a file is named."""
+    from rinn.files import encode_table, replace_file
+
+    if out is not None:
+        replace_file(out, encode_table(table))
+
+
+def print_warnings(warnings: Iterable[str]) -> None:
+    """Print warnings to stderr."""
+    for warning in warnings:
+        print_note(f"warning: {warning}")
+
+
+def print_note(text: str) -> None:
+    """Print a line to stderr, apart from the result."""
+    sys.stderr.write(f"{clip_line(text)}\n")
+
+
+def clip_line(text: str) -> str:
+    """A name that may come from anywhere, for one line of a terminal."""
+    visible = make_visible(text)
+    return visible if len(visible) <= 400 else f"{visible[:380]}...{visible[-17:]}"
 
 
 def split_commas(text: str) -> tuple[str, ...]:

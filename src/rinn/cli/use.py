@@ -1,9 +1,7 @@
-"""The commands that use a finished run: `name`, `activity`, `whatif` and `similar`."""
+"""The commands that use a finished run: `activity`, `whatif` and `similar`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,70 +9,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from rinn.cli.options import Force, Run, RunOrGraph, print_line
-from rinn.config import check_number
+from rinn.cli.options import (
+    Force,
+    Run,
+    check_target_file,
+    clip_line,
+    print_line,
+    print_warnings,
+    write_csv,
+)
 from rinn.errors import InputError, quote, suggest
-from rinn.runs.terminal import Terminal, make_visible
+from rinn.runs.terminal import Terminal
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rinn.data.likelihoods import Likelihood
     from rinn.refit.intervene import Prediction, Value
     from rinn.refit.samples import RunModel
-    from rinn.structure.enrichment import Enrichment
     from rinn.structure.similarity import Similarity
 
-NAMES = "names.csv"
 MAX_ROWS = 20
 UNITS = {"number": "units of Y", "binary": "probability of a 1", "count": "mean count"}
 NEAREST = 3
 MIN_FRACTION = 0.1  # of the largest change
 
 X = Annotated[Path, typer.Argument(metavar="X", help="Table of the inputs of any samples.")]
-
-
-def name(
-    run: RunOrGraph,
-    gmt: Annotated[
-        Path, typer.Option(help="GMT file of gene sets: name, description, genes; may be gzipped.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; by default names.csv in the run folder.")
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Maximum q-value of a name.")] = 0.05,
-    min_overlap: Annotated[
-        int, typer.Option(help="Minimum number of genes that a set shares with a latent.")
-    ] = 2,
-    background: Annotated[
-        str,
-        typer.Option(
-            help="Genes to compare with: those of the run that are in any set (annotated), or all."
-        ),
-    ] = "annotated",
-    force: Force = False,
-) -> None:
-    """Name latents by gene sets that their inputs or outputs are enriched in."""
-    from rinn.data.genesets import load_gmt
-    from rinn.graphs.files import load_graph
-    from rinn.runs.manifest import load_manifest
-    from rinn.structure.enrichment import enrich_latents, name_genes
-
-    check_number("--alpha", alpha, maximum=1, above=True, example=0.05)
-    path = out or (run / NAMES if run.is_dir() else run.with_suffix(".names.csv"))
-    _check_target(path, force)
-    if run.is_dir():
-        load_manifest(run)  # says what is wrong with the folder
-    graph = load_graph(run / "graph.json" if run.is_dir() else run)
-    sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
-    result = enrich_latents(graph, sets, min_overlap=min_overlap, background=background)
-    _write(result.table, path)
-    for entry in sets.log.entries:
-        _note(f"{gmt.name}: {entry}")
-    _show_names(result, alpha)
-    print_line(f"wrote {path}: {len(result.table)} rows, q over {result.tests} tests")
-    if path == run / NAMES and (run / "report.html").exists():
-        print_line(f"'rinn report {run}' puts the names into the report")
 
 
 def activity(
@@ -87,13 +45,13 @@ def activity(
     from rinn.refit.samples import tabulate_samples, take_samples
     from rinn.runs.model import load_model
 
-    _check_target(out, force)
+    check_target_file(out, force)
     model = load_model(run)
     samples = take_samples(model, x)
     table = tabulate_samples(model, samples).round(4) + 0.0  # no -0.0
     table.insert(0, "sample", list(samples.names), allow_duplicates=True)
-    _write(table, out)
-    _warn(samples.warnings)
+    write_csv(table, out)
+    print_warnings(samples.warnings)
     print_line(f"wrote {out}: {len(model.latents)} latents in {len(samples.names)} samples")
 
 
@@ -131,14 +89,14 @@ def whatif(
     from rinn.refit.samples import take_samples
     from rinn.runs.model import load_model
 
-    _check_target(out, force)
+    check_target_file(out, force)
     model = load_model(run)
     inputs, latents = _read_settings(model, do or [])
     edges = _read_edges(model, without or [])
     samples = take_samples(model, x, sample or [], covariates)
     result = answer(model, samples, inputs, latents, edges)
-    _write(result.to_frame().reset_index(), out)
-    _warn(result.warnings)
+    write_csv(result.to_frame().reset_index(), out)
+    print_warnings(result.warnings)
     _show_change(result, model.likelihood)
     if out is not None:
         print_line(f"wrote {out}")
@@ -159,10 +117,10 @@ def similar(
     from rinn.runs.read import load_effects
     from rinn.structure.similarity import compare_inputs
 
-    _check_target(out, force)
+    check_target_file(out, force)
     result = compare_inputs(*load_effects(run))
     table = result.to_frame().reset_index() if of is None else result.list_nearest(of)
-    _write(table.round(4), out)
+    write_csv(table.round(4), out)
     _show_similar(result, of)
     if out is not None:
         print_line(f"wrote {out}")
@@ -228,21 +186,6 @@ def _read_edges(model: RunModel, names: Iterable[str]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(edges))
 
 
-def _show_names(result: Enrichment, alpha: float) -> None:
-    _warn(result.warnings)
-    if not result.latents:
-        print_line("the graph has no latent to name")
-    for latent, row in result.best(alpha).items():
-        if row is None:
-            print_line(f"{_clip(latent)}: no set below q = {alpha:g}")
-        else:
-            print_line(
-                f"{_clip(latent)}: {_clip(str(row['set']))} ({row['side']}: {row['overlap']} of "
-                f"{row['latent_genes']} genes, set {row['set_genes']} of {row['background']}; "
-                f"q = {row['q']:.2g})"
-            )
-
-
 def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     """Print the outputs that change, the most changed first, whatever the units of each."""
     from rinn.cli.show import make_table
@@ -261,13 +204,13 @@ def _show_change(result: Prediction, likelihood: Likelihood) -> None:
     units = ", ".join(UNITS[kind] for kind in UNITS if kind in likelihood.kinds)
     who = f"mean over {len(result.samples)} samples"
     if len(result.samples) == 1:
-        who = f"sample {_clip(result.samples[0])}"
+        who = f"sample {clip_line(result.samples[0])}"
     columns = {"before": "before", "after": "after", "change": "change", "spread": "± splits"}
     free = {"free_change": "free nets", "free_spread": "± nets"}
     columns |= free if result.free_change is not None else {"size": "in a sample"}
     grid = make_table(f"Predicted change ({units}; {who})", ("output",), tuple(columns.values()))
     for output, row in changed.head(MAX_ROWS).iterrows():
-        grid.add_row(escape(_clip(str(output))), *(f"{row[key]:.3g}" for key in columns))
+        grid.add_row(escape(clip_line(str(output))), *(f"{row[key]:.3g}" for key in columns))
     Terminal().print(grid)
     others = len(table) - min(len(changed), MAX_ROWS)
     if others:
@@ -289,44 +232,10 @@ def _show_similar(result: Similarity, of: str | None) -> None:
         else:
             number = NEAREST if of is None else MAX_ROWS
             listed = [
-                f"{_clip(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
+                f"{clip_line(row['input'])} {row['cosine']:.2f} ± {row['error']:.2f}"
                 for row in ranked.to_dict("records")
             ]
             line = ", ".join(listed[:number])
             if len(listed) > number and ranked["cosine"].iloc[-1] < 0:
                 line += f"; least similar: {listed[-1]}"
-        print_line(f"{_clip(name)}: {line}")
-
-
-def _check_target(out: Path | None, force: bool) -> None:
-    """Refuse a file that cannot be written or exists, before anything is computed."""
-    from rinn.files import check_target
-
-    if out is None:
-        return
-    check_target(out)
-    if os.path.lexists(out) and not force:
-        raise InputError(f"{out} exists; pass --force to replace it, or name another with --out")
-
-
-def _write(table: pd.DataFrame, out: Path | None) -> None:
-    from rinn.files import encode_table, replace_file
-
-    if out is not None:
-        replace_file(out, encode_table(table))
-
-
-def _warn(warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        _note(f"warning: {warning}")
-
-
-def _note(text: str) -> None:
-    """Print a line to stderr, apart from the result."""
-    sys.stderr.write(f"{_clip(text)}\n")
-
-
-def _clip(text: str) -> str:
-    """A name that may come from anywhere, for one line of a terminal."""
-    visible = make_visible(text)
-    return visible if len(visible) <= 400 else f"{visible[:380]}...{visible[-17:]}"
+        print_line(f"{clip_line(name)}: {line}")

@@ -144,16 +144,20 @@ def keep_known(found: nx.DiGraph, truth: nx.DiGraph) -> nx.DiGraph:
     return part
 
 
-def match_latents(found: nx.DiGraph, truth: nx.DiGraph) -> list[tuple[str, str]]:
+def match_latents(
+    found: nx.DiGraph, truth: nx.DiGraph, *, nearest: bool = False
+) -> list[tuple[str, str]]:
     """Pair found latents with true ones by what they reach and what reaches them.
 
     Outputs may differ in one and must overlap by half (Jaccard). Most pairs count first, then equal
-    outputs, then similar inputs, then common direct edges. Names play no part but in ties.
+    outputs, then similar inputs, then common direct edges. Names play no part but in ties. With
+    `nearest`, which suits two estimates, half of the outputs or half of the direct edges must be
+    the same, and the overlaps of outputs, inputs and direct edges add up.
     """
     rows, columns = _signatures(truth), _signatures(found)
     if not rows or not columns:
         return []
-    gain = _find_gains(rows, columns)
+    gain = _find_gains(rows, columns, nearest=nearest)
     chosen = zip(*linear_sum_assignment(gain, maximize=True), strict=True)
     return [(columns[j][-1], rows[i][-1]) for i, j in chosen if gain[i, j] > 0]
 
@@ -170,7 +174,7 @@ def _signatures(graph: nx.DiGraph) -> list[Signature]:
 
 
 def _find_gains(
-    rows: Sequence[Signature], columns: Sequence[Signature]
+    rows: Sequence[Signature], columns: Sequence[Signature], *, nearest: bool
 ) -> Float[np.ndarray, "row column"]:
     """The gain of each pair: allowed, equal outputs, inputs, direct edges, as digits."""
     base = min(len(rows), len(columns)) + 1  # more than any sum of a lower preference
@@ -179,6 +183,9 @@ def _find_gains(
         for part in range(3)
     )
     apart, overlap = outputs
+    if nearest:
+        gain = overlap + inputs[1] + 2 * neighbours[1]
+        return np.where(np.maximum(overlap, neighbours[1]) >= MIN_OVERLAP, gain, 0.0)
     gain = ((base + (apart == 0)) * base + inputs[1]) * base + neighbours[1]
     return np.where((apart <= MAX_DIFFERENCE) & (overlap >= MIN_OVERLAP), gain, 0.0)
 

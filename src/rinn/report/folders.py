@@ -18,7 +18,7 @@ SERVED = {
     *(REPORT, MANIFEST, "graph.json", "scores.json", "truth.json", "refit.json", "null.json"),
     *("trials.csv", "edges.csv", "curves.csv", "activity.csv", "covariates.csv", "effects.csv"),
     *("names.csv", "graph.edges.csv", "graph.graphml", "graph.cx2", "graph.cyjs", "graph.dot"),
-    *("graph.sif", "graph.nodes.tsv", "graph.dagitty.txt"),
+    *("graph.sif", "graph.nodes.tsv", "graph.dagitty.txt", "network_names.csv", "network_map.csv"),
 }
 TYPES = {
     ".html": "text/html",

@@ -16,7 +16,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from rinn.data.tables import load_table
-from rinn.errors import InputError, clip
+from rinn.errors import InputError
 from rinn.files import read_table
 from rinn.graphs.basics import ROLES
 from rinn.graphs.files import EDGE_NUMBERS, MORE_NUMBERS, ORIGIN, load_graph
@@ -30,37 +30,16 @@ from rinn.runs.manifest import (
     load_manifest,
     read_record,
 )
+from rinn.runs.names import GeneSetName, NodeName, read_names, read_node_names
 from rinn.strategies import find_strategy
 from rinn.strategies.base import Strategy
-from rinn.structure.enrichment import ALPHA, COLUMNS, SIDES
 from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound
 
 EFFECTS = "effects.csv"
 NULL = "null.json"
-NAMES = "names.csv"
-MAX_NAMES = 3  # gene sets of one latent
 ENDS = ["source", "target", "source_role", "target_role"]
 CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
 TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
-
-
-@dataclass(frozen=True)
-class GeneSetName:
-    """A gene set that a latent's genes of one side are enriched in."""
-
-    name: str
-    side: str
-    overlap: int
-    genes: int
-    q: float
-
-    @property
-    def label(self) -> str:
-        """The name and what it is based on."""
-        return (
-            f"{clip(self.name, 60)} ({self.side}: {self.overlap} of {self.genes} genes, "
-            f"q = {self.q:.2g})"
-        )
 
 
 @dataclass(frozen=True)
@@ -241,6 +220,11 @@ class RunContents:
         """The best gene sets of each latent, where `rinn name` wrote them into the folder."""
         return read_names(self.folder)
 
+    @cached_property
+    def node_names(self) -> Mapping[str, NodeName] | None:
+        """The known nodes between inputs and outputs of latents and of direct edges."""
+        return read_node_names(self.folder)
+
     def _read_table(
         self, name: str, text: Sequence[str] = (), integers: Sequence[str] = ()
     ) -> pd.DataFrame:
@@ -325,38 +309,6 @@ def read_rounds(folder: Path) -> list[NullRound]:
         return list(read_record(dict[str, tuple[NullRound, ...]], content)["rounds"])
     except (OSError, ValueError, KeyError, RecursionError):
         raise reject_file(folder / NULL) from None
-
-
-def read_names(folder: Path) -> dict[str, tuple[GeneSetName, ...]] | None:
-    """Read the best names of each latent from names.csv."""
-    path = folder / NAMES
-    if not path.exists():
-        return None
-    try:
-        text = dict.fromkeys(("latent", "side", "set"), str)
-        table = read_table(path, dtype=text)
-        if not set(COLUMNS) <= set(table.columns):
-            return None  # the user's own
-        numbers = table[["overlap", "latent_genes", "q"]].to_numpy(np.float64)
-        fits = bool(np.isfinite(numbers).all() and table[list(text)].notna().all(axis=None))
-        fits &= bool(table["side"].isin(SIDES).all())
-    except pd.errors.EmptyDataError:
-        return None
-    except (OSError, ValueError):
-        fits = False
-    if not fits:
-        raise InputError(
-            f"{NAMES} in {folder} must be what 'rinn name' wrote, but it is not; remove it, or "
-            f"repeat 'rinn name' with --force"
-        )
-    best: dict[str, dict[str, GeneSetName]] = {}
-    for row in table[table["q"] < ALPHA].sort_values("q", kind="stable").to_dict("records"):
-        sets = best.setdefault(row["latent"], {})
-        overlap, genes = int(row["overlap"]), int(row["latent_genes"])
-        if len(sets) < MAX_NAMES:
-            name = GeneSetName(row["set"], row["side"], overlap, genes, row["q"])
-            sets.setdefault(name.name, name)
-    return {latent: tuple(sets.values()) for latent, sets in best.items()}
 
 
 def add_weaker(graph: nx.DiGraph, edges: pd.DataFrame | None) -> nx.DiGraph:

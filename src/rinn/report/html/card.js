@@ -12,6 +12,7 @@ function describeNode(n) {
     about && about.frequency !== null ? `found in ${percent(about.frequency)} of ${data.repeats}` : null,
     edges.length ? count(edges.length, "edge") : "no edge",
     about?.names?.[0] ?? null,
+    about?.nodes ?? null,
   ];
 }
 
@@ -167,6 +168,7 @@ function writeCard(n) {
     parts.push(make("h3", null, "Gene sets"),
       make("ul", { class: "sets" }, ...about.names.map((name) => make("li", null, name))));
   }
+  if (about.nodes) parts.push(make("h3", null, "Known nodes"), make("p", { class: "card-line" }, about.nodes));
   parts.push(...listEnds(n));
   if (about.effects) parts.push(...writeEffects(about));
   if (about.activity && about.activity.samples) parts.push(...writeActivity(about.activity));

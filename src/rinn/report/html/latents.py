@@ -18,6 +18,12 @@ GENE_SETS = (
     "or both are most enriched. A hint, no more; names.csv has all of them."
 )
 
+NODES = (
+    "Known nodes: of the network that 'rinn name' was given, those that lie between the latent's "
+    "inputs and outputs, with p against networks with permuted edges. A hint, no more; "
+    "network_names.csv has all of them."
+)
+
 
 def render_latents(contents: RunContents) -> Markup:
     """List the latents: how often found, between what, with their effects."""
@@ -46,6 +52,9 @@ def render_latents(contents: RunContents) -> Markup:
         if contents.names is not None:
             names = contents.names.get(latent)
             cells["gene sets"] = names[0].label if names else f"none below q = {ALPHA:g}"
+        if contents.node_names is not None:
+            known = contents.node_names.get(latent)
+            cells["known nodes"] = known.label if known else f"none below q = {ALPHA:g}"
         rows.append(cells)
     table_ = table(list(rows[0]), [[*row.values()] for row in rows],
                    f"List of {count(len(rows), 'latent')}")  # fmt: skip
@@ -59,6 +68,14 @@ def render_latents(contents: RunContents) -> Markup:
         ))  # fmt: skip
     if contents.names is not None:
         parts.append(paragraph(GENE_SETS, class_="note"))
+    if contents.node_names is not None:
+        direct = [
+            f"direct edges of {clip(name)}: {known.label}"
+            for name, known in contents.node_names.items()
+            if known.is_direct
+        ]
+        parts.append(paragraph(NODES, f" Also the {'; '.join(direct)}." if direct else "",
+                               class_="note"))  # fmt: skip
     return join(parts)
 
 

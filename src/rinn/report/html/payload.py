@@ -124,6 +124,8 @@ def _latents(contents: RunContents, outputs: list[str]) -> dict[str, dict[str, A
         }
         if contents.names is not None:
             about[name]["names"] = [_printable(one.label) for one in contents.names.get(name, ())]
+        if contents.node_names is not None and name in contents.node_names:
+            about[name]["nodes"] = _printable(contents.node_names[name].label)
     return about
 
 

@@ -1,8 +1,9 @@
-"""Networks of named nodes from a SIF file, and the paths in them."""
+"""Networks of named nodes from a SIF file or a table of interactions, and the paths in them."""
 
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,17 @@ from jaxtyping import Bool, Int
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from rinn.data.text import Lines
+from rinn.data.text import Lines, read_records
 from rinn.errors import InputError, quote
 
 EXTENDED = "PARTICIPANT_A"  # the first column of the extended form
 BATCH = 256  # names whose paths are followed at a time
+COLUMNS = (
+    ("source_genesymbol", "target_genesymbol"),
+    ("source", "target"),
+)  # the first are preferred
+DIRECTED = "is_directed"
+NO = ("0", "false", "no")
 
 
 @dataclass(frozen=True)
@@ -52,17 +59,40 @@ class Network:
         return reached
 
 
-def load_sif(path: str | os.PathLike[str]) -> Network:
-    """Read a network, line by line, plain or gzip.
+def load_network(path: str | os.PathLike[str]) -> Network:
+    r"""Read a network, line by line, plain or gzip.
 
-    A line is a name, a relation, and the names that the first is joined to; or a name alone. Fields
-    are separated by tabs where the line has any, else by spaces. In the extended form
+    SIF: a line is a name, a relation, and the names that the first is joined to; or a name alone.
+    Fields are separated by tabs where the line has any, else by spaces. In the extended form
     (PARTICIPANT_A) the third column is the only other name; a table after an empty line is skipped.
+
+    A table, such as those of OmniPath, has the columns source and target, or source_genesymbol and
+    target_genesymbol, which are preferred. An edge whose is_directed is 0 is read both ways.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The nodes and edges.
+
+    Raises:
+        InputError: the file cannot be read, a line lacks a name, or there is no edge.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "known.sif"
+        >>> _ = path.write_text("INS activates PI3K\nPI3K activates AKT\n")
+        >>> load_network(path).names
+        ('INS', 'PI3K', 'AKT')
     """
+    lines = Lines(path, "--network")
+    top = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    names = [name.strip(' "').lower() for name in re.split("[\t,;]", top)]
+    ends = next((pair for pair in COLUMNS if {*pair} <= {*names}), None)
     lines = Lines(path, "--network")
     index: dict[str, int] = {}
     sources, targets = array("q"), array("q")
-    for source, others in _read_edges(lines):
+    for source, others in _read_edges(lines) if ends is None else _read_rows(lines, names, ends):
         first = index.setdefault(source, len(index))
         for other in others:
             sources.append(first)
@@ -74,6 +104,31 @@ def load_sif(path: str | os.PathLike[str]) -> Network:
         )
     start, end = (np.frombuffer(side, np.int64) for side in (sources, targets))
     return Network(tuple(index), start, end, index)
+
+
+def _read_rows(
+    lines: Lines, names: list[str], ends: tuple[str, str]
+) -> Iterator[tuple[str, list[str]]]:
+    """The edges of a table of interactions; one without a direction is there both ways."""
+    at = [names.index(name) for name in ends]
+    direction = names.index(DIRECTED) if DIRECTED in names else None
+    records = read_records(lines, comments=True)
+    next(records)
+    for fields in records:
+        if len(fields) != len(names):
+            raise lines.reject(
+                f"have {len(names)} fields on each line, as its first line has",
+                f"has {len(fields)}",
+                "mend or remove it",
+            )
+        source, target = (fields[place].strip() for place in at)
+        if not source or not target:
+            raise lines.reject(
+                f"name both {ends[0]} and {ends[1]} on each line", "lacks one", "mend or remove it"
+            )
+        yield source, [target]
+        if direction is not None and fields[direction].strip().lower() in NO:
+            yield target, [source]
 
 
 def _read_edges(lines: Lines) -> Iterator[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, check_integer, check_number
 from rinn.data.genesets import load_gmt
 from rinn.errors import InputError
-from rinn.structure.prior.network import Network, load_sif
+from rinn.structure.prior.network import Network, load_network
 from rinn.structure.prior.statements import MAX_WEIGHT, Statement, load_statements
 
 # Options by the file that they need.
@@ -77,7 +77,7 @@ def load_prior(
         prior: statements; see `load_statements`.
         gene_sets: a GMT file; see `rinn.load_gmt`.
         set_weight: see `PriorKnowledge`.
-        network: a SIF file; see `load_sif`.
+        network: a SIF file or a table; see `load_network`.
         steps: see `PriorKnowledge`.
         network_weight: see `PriorKnowledge`.
         is_directed: see `PriorKnowledge`.
@@ -120,5 +120,5 @@ def load_prior(
         checked,
         statements=() if prior is None else load_statements(prior),
         sets={} if gene_sets is None else load_gmt(gene_sets).sets,
-        network=None if network is None else load_sif(network),
+        network=None if network is None else load_network(network),
     )
