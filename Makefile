@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow check format docs bench clean help
+.PHONY: demo test test-slow check format docs bench dist lowest clean help
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -43,6 +43,13 @@ docs: $(STAMP) ## the documentation as a site in site/, with every link checked
 bench: $(STAMP) ## speed beside PyTorch and Keras, one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/bench_train.py
+
+dist: $(STAMP) ## wheel and sdist in dist/: checked, installed in a clean environment, demo run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dist]'
+	$(BIN)/python .ci/dist.py
+
+lowest: $(STAMP) ## the lowest versions that pyproject.toml allows: installed, demo run
+	$(BIN)/python .ci/lowest.py
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis site dist

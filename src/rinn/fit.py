@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -49,15 +50,15 @@ SECONDS_BETWEEN_TABLES = 2.0
 
 
 def fit_run(
-    x_path: Path,
-    y_path: Path,
-    out: Path,
+    x_path: str | os.PathLike[str],
+    y_path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
     settings: RunSettings,
     *,
     device: str = "auto",
-    truth_path: Path | None = None,
-    covariates_path: Path | None = None,
-    kinds_path: Path | None = None,
+    truth_path: str | os.PathLike[str] | None = None,
+    covariates_path: str | os.PathLike[str] | None = None,
+    kinds_path: str | os.PathLike[str] | None = None,
     prior: PriorKnowledge | None = None,
     console: Console | None = None,
     quiet: bool = False,
@@ -99,7 +100,7 @@ def fit_run(
         KeyboardInterrupt: after what was trained is saved.
         ClusterError: the cluster failed; what was finished is saved.
     """
-    console = console or Terminal(stderr=True)
+    console, out = console or Terminal(stderr=True), Path(out)
 
     def notify(text: str) -> None:
         if not quiet:
@@ -113,9 +114,9 @@ def fit_run(
         with stage("reading"):
             data = load_data(x_path, y_path, covariates_path, kinds_path)
             truth = None if truth_path is None else load_graph(truth_path)
-        tables = {"x": x_path.name, "y": y_path.name}
+        tables = {"x": Path(x_path).name, "y": Path(y_path).name}
         if covariates_path is not None:
-            tables["covariates"] = covariates_path.name
+            tables["covariates"] = Path(covariates_path).name
         fitted = fit_folder(
             data,
             out,

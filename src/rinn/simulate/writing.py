@@ -16,7 +16,9 @@ from rinn.simulate.samples import Simulation
 TRUTH = "truth.json"
 
 
-def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool = False) -> None:
+def write_simulation(
+    simulation: Simulation, folder: str | os.PathLike[str], *, same_is_fine: bool = False
+) -> None:
     """Write x.csv, y.csv and truth.json, and tissue.csv and parents.csv where they are known.
 
     Sample ids become the first column of x.csv and y.csv. tissue.csv has the label of each sample,
@@ -32,7 +34,7 @@ def write_simulation(simulation: Simulation, folder: Path, *, same_is_fine: bool
     Raises:
         InputError: the folder holds such files already, or cannot be written.
     """
-    contents = _encode(simulation)
+    folder, contents = Path(folder), _encode(simulation)
     there = [name for name in contents if os.path.lexists(folder / name)]
     if same_is_fine and TRUTH in there and _is_same(simulation, folder):
         return
