@@ -21,8 +21,8 @@ BASE = ("errors", "files", "config")
 PLACES = {
     "data": (1, 0), "graphs": (2, 0), "nets": (1, 1), "simulate": (3, 1), "strategies": (1, 2),
     "structure": (1, 3), "refit": (2, 2), "pipeline": (1, 4), "runs": (1, 5), "report": (1, 6),
-    "estimators": (0, 6), "fit": (2, 7), "genomics": (1, 7), "compare": (2, 8),
-    "paper": (3, 8), "cli": (1, 9),
+    "cluster": (0, 0), "fit": (2, 7), "estimators": (0, 8), "genomics": (1, 8), "compare": (2, 9),
+    "paper": (3, 9), "cli": (1, 10),
 }  # fmt: skip
 BOX, GAP = (112, 30), (60, 34)
 MARGIN = 16

@@ -11,7 +11,7 @@ import rinn
 
 ORDER = (
     "errors < files < config < data, graphs < cluster < nets, simulate < strategies "
-    "< structure, refit < pipeline < runs < report, estimators < fit, genomics "
+    "< structure, refit < pipeline < runs < report < fit < estimators, genomics "
     "< compare, paper < cli"
 )
 LAYERS = [[name.strip() for name in layer.split(",")] for layer in ORDER.split("<")]

@@ -209,7 +209,7 @@ def test_the_graph_s_own_network_predicts(binary):
     assert model.networks_ == []
     assert model.trials_.empty
     assert model.score(data.x, data.y) > (0.3 if binary else 0.9)
-    assert len(model.test_scores_.error) == 2  # one for each split
+    assert model.test_scores_.error.sd > 0  # of the models of two splits
     assert (model.test_scores_.auroc is not None) == binary
     assert model.transform(data.x).shape == (200, len(model.latents_))
 

@@ -13,7 +13,7 @@ from rinn.data.align import _drop_copies, as_data
 from rinn.data.problem import make_problem
 from rinn.data.scaling import find_limits
 from rinn.data.warnings import find_warnings, warn_of_size
-from rinn.estimators import RINN
+from rinn.estimators.strategies import RINN
 from rinn.fit import fit_run
 
 

@@ -158,7 +158,7 @@ def test_estimators(data, prior):
     x, y = (table[[c for c in table if c[0] in "xy" and c[1:].isdigit()]] for table in (x, y))
     model = RINN(trials=8, epochs=3, bootstraps=3, device="cpu", prior=str(prior)).fit(x, y)
     assert "y0" in nx.descendants(model.graph_, "x0")
-    assert model.influence_.edges == model.graph_.number_of_edges()
+    assert model.influence_.counts["edges"] == model.graph_.number_of_edges()
     again = clone(
         RINN(trials=8, epochs=3, bootstraps=3, device="cpu", prior=load_prior(prior))
     ).fit(x, y)

@@ -209,6 +209,13 @@ def convert_frame(frame: pd.DataFrame, source: str, prefix: str) -> Cells:
     return Cells(values, names, samples)
 
 
+def check_numbers(frame: pd.DataFrame, source: str) -> None:
+    """Raise InputError that names a column which holds text."""
+    for number, name in enumerate(frame.columns):
+        if not is_numeric(frame.iloc[:, number]):
+            _convert_column(frame.iloc[:, number], _show(name), None, source)
+
+
 def is_default(index: pd.Index) -> bool:
     """Whether an index is 0, 1, 2 and so on, as pandas makes it where none is given."""
     return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))

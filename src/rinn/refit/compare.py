@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,13 +26,14 @@ class Comparison:
     """A graph's network compared with `other` models on the same test samples.
 
     `difference` is the graph's mean loss less theirs, `error` its standard error, paired over
-    samples, of which it may be `max_errors` worse. `mean_loss` is that of each output's mean.
+    samples, of which it may be `max_errors` worse; it is infinite for a single sample, and not
+    written then. `mean_loss` is that of each output's mean.
     """
 
     graph_loss: float
     free_loss: float
     difference: float
-    error: float
+    error: float = math.inf
     other: str = "the best free network"
     mean_loss: float | None = None
     max_errors: float = 1.0
@@ -43,7 +45,8 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """The numbers, the verdict and the sentence."""
-        return dict(vars(self)) | {"is_adequate": self.is_adequate, "sentence": self.sentence}
+        known = {name: value for name, value in vars(self).items() if value != math.inf}
+        return known | {"is_adequate": self.is_adequate, "sentence": self.sentence}
 
     @property
     def sentence(self) -> str:

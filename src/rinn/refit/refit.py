@@ -52,11 +52,16 @@ class Refit:
             "loss": self.loss,
             "validation_loss": list(self.validation_loss),
             "test_loss": self.test_loss,
-            "edges": [dict(vars(edge)) for edge in self.edges],
-            "latents": [dict(vars(latent)) for latent in self.latents],
+            "edges": [_list_finite(edge) for edge in self.edges],
+            "latents": [_list_finite(latent) for latent in self.latents],
             "formula": FORMULA,
             "models": [model.to_json() for model in self.models],
         }
+
+
+def _list_finite(record: EdgeEffect | LatentEffect) -> dict[str, Any]:
+    """The fields of a record; the error of a single sample is infinite."""
+    return {name: value for name, value in vars(record).items() if value != np.inf}
 
 
 def refit_graph(

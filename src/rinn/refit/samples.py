@@ -135,6 +135,7 @@ class RunModel:
         is_adequate: whether the graph's network predicts as well as others; None if unknown.
         offsets: how covariates act on the outputs apart from the graph; None where there are none.
         columns: of Y, also those that a screening left out; empty where these are the outputs.
+        coding: the two values of outputs that were read as 0 and 1.
     """
 
     inputs: tuple[str, ...]
@@ -147,6 +148,7 @@ class RunModel:
     is_adequate: bool | None = None
     offsets: Offsets | None = None
     columns: tuple[str, ...] = ()
+    coding: tuple[float, float] = (0.0, 1.0)
 
     @property
     def loss(self) -> str:

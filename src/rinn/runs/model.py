@@ -18,7 +18,7 @@ from rinn.graphs.basics import by_role
 from rinn.refit.model import GraphModel, NodeFunction
 from rinn.refit.samples import Range, RunModel, read_offsets
 from rinn.runs.checkpoint import WEIGHTS
-from rinn.runs.read import TableScales, load_run, reject_file
+from rinn.runs.read import RunContents, TableScales, load_run, reject_file
 
 ACTIVITY = "activity.csv"
 REFIT = "refit.json"
@@ -37,7 +37,11 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         InputError: the folder is not a finished run's, its graph has no network of its own, or a
             file is damaged.
     """
-    contents = load_run(run)
+    return make_model(load_run(run))
+
+
+def make_model(contents: RunContents) -> RunModel:
+    """The model of a finished run; see `load_model`."""
     inputs, outputs, scales = contents.inputs, contents.outputs, contents.scales
     models = load_models(contents.folder / REFIT, inputs, outputs)
     try:
@@ -45,6 +49,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         likelihood = _make_likelihood(scales, len(outputs))
         offsets = read_offsets(scales.covariates, len(models), len(outputs))
         ranges = _find_ranges(scales, inputs, x_scale)
+        low, high = scales.coding
     except (LookupError, TypeError, ValueError):
         raise contents.reject(WEIGHTS) from None
     comparison = contents.manifest.comparison
@@ -63,6 +68,7 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
         is_adequate=None if comparison is None else comparison.is_adequate,
         offsets=offsets,
         columns=tuple(by_role(contents.full_graph, "output")),
+        coding=(low, high),
     )
 
 

@@ -40,6 +40,12 @@ NULL = "null.json"
 ENDS = ["source", "target", "source_role", "target_role"]
 CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
 TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
+# All files that a run may have, but for its report, which is made from them.
+FILES = (
+    *(MANIFEST, WEIGHTS, EFFECTS, NULL, NAMES, "graph.json", "graph.graphml", "edges.csv"),
+    *("trials.csv", "curves.csv", "activity.csv", "refit.json", "screening.csv", "covariates.csv"),
+    *("prior.json", "scores.json", "truth.json"),
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class TableScales:
     kinds: tuple[str, ...] | None = None
     y_top: tuple[float, ...] | None = None
     covariates: dict[str, Any] | None = None
+    coding: tuple[float, ...] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -232,6 +232,7 @@ def _make_notes(fit: Fit) -> dict[str, Any]:
         "x_min": fit.data.x.min(axis=0).tolist(),
         "x_max": fit.data.x.max(axis=0).tolist(),
         "x_mean": fit.data.x.mean(axis=0).tolist(),
+        "coding": list(fit.data.coding),
     }
     if problem.loss == MIXED:
         notes["kinds"] = list(problem.likelihood.kinds)

@@ -1,0 +1,1 @@
+"""RINN and the other strategies as scikit-learn estimators."""
