@@ -165,7 +165,7 @@ def test_report_is_that_of_the_run(model, tmp_path):
     assert path.read_bytes() == (folder / "report.html").read_bytes()
     with pytest.raises(InputError, match=r"report\.html: it exists; .* force=True"):
         model.report(path)
-    model.report(path, force=True)
+    assert "<title>Ours" in model.report(path, title="Ours", force=True).read_text()
 
 
 def test_plots(model):

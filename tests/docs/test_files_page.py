@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from safetensors import safe_open
 
+from rinn import RINN, make_dataset
+
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
 OVERVIEW, *SECTIONS = PAGE.split("\n## ")
 FIRST_CELL = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
@@ -115,15 +117,21 @@ def full_run(tmp_path_factory):
 def test_a_run_with_all_options_too(full_run):
     assert find_missing(full_run) == []
     named = {file.name for file in full_run.iterdir()}
-    assert set(FILES) - named == {"screening.csv"}
+    assert set(FILES) - named == {"screening.csv", "estimator.json"}
 
 
 # Columns and keys of other strategies, and of cases that this run is not.
 ELSEWHERE = re.compile(
     r"trials.csv: (population|elite_ratio|mutation_rate|legal|rows)|graph.json: graph"
     r"|manifest.json: (outputs|data.kinds|test.auroc.(mean|sd)|.*notes|tables.dropped|prior)"
-    r"|.*exchangeable|.*prior_driven.*|screening.csv: .*|prior.json: .*"
+    r"|.*exchangeable|.*prior_driven.*|screening.csv: .*|prior.json: .*|estimator.json: .*"
 )
+
+
+def test_the_folder_of_an_estimator(tmp_path):
+    data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
+    model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+    assert find_missing(model.save(tmp_path / "run")) == []
 
 
 @pytest.mark.slow

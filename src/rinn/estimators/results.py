@@ -134,11 +134,14 @@ class RunResults:
             model.feature_names_in_ = np.array(record.columns.x, object)  # type: ignore[attr-defined]
         return model
 
-    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, force: bool = False
+    ) -> Path:
         """Write the report of the run: one HTML file that needs nothing else.
 
         Args:
             path: the file.
+            title: of the page.
             force: whether to replace a file that exists.
 
         Returns:
@@ -159,7 +162,7 @@ class RunResults:
 
         file = _check_file(path, force)
         with self._open() as run:
-            replace_file(file, render_page(run).encode("utf-8", "replace"))
+            replace_file(file, render_page(run, title).encode("utf-8", "replace"))
         return file
 
     def plot(self, kind: str = "graph") -> Figure:
