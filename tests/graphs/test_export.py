@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import warnings
@@ -51,6 +52,7 @@ HOSTILE = {
 }
 CONTROL = "bell\\u0007 nul\\u0000 return\\u000d escape\\u001b_"
 SURROGATE = {"surrogate": "half \\ud83e"}
+LINES = {"lines": "a\\u000ab\\u0009c", "unicode": "🧬é 基因 \u202e \\u2028 x"}
 SPELLED = {
     "graphml": SURROGATE | {"control": CONTROL},
     "dot": SURROGATE | {"control": CONTROL},
@@ -67,6 +69,10 @@ SPELLED = {
         "empty": "_",
         "control": CONTROL,
     },
+    "gml": SURROGATE | {"control": CONTROL},
+    "equivalents": {},
+    "lavaan": SURROGATE | LINES | {"control": CONTROL},
+    "tetrad": SURROGATE | LINES | {"control": CONTROL},
     "dagitty": SURROGATE
     | {
         "backslashes": r"\n C:\path \N \u005c" + r'"x\u005c" end\\u005c',
@@ -227,6 +233,58 @@ def parse_about(words):
     return about
 
 
+def read_gml(path):
+    return nx.read_gml(path)
+
+
+def read_variables(path):
+    """The nodes of a format whose names are words: their names and roles."""
+    graph, names = nx.DiGraph(), {}
+    for row in read_nodes(path).to_dict("records"):
+        graph.add_node(row["name"], role=row["role"])
+        assert names.setdefault(row["variable"], row["name"]) == row["name"]
+    return graph, names
+
+
+def read_lavaan(path):
+    """Read the two operators that are written, with the precedence that lavaan gives them."""
+    graph, names = read_variables(
+        path.with_name(path.name.replace(".lavaan.txt", ".variables.tsv"))
+    )
+    for line in path.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        left, sign, right = re.fullmatch(r"(\w+) (=~|~) (\w+(?: \+ \w+)*)", line).groups()
+        for word in right.split(" + "):
+            edge = (left, word) if sign == "=~" else (word, left)
+            assert not graph.has_edge(*(names[end] for end in edge))
+            graph.add_edge(*(names[end] for end in edge))
+    return graph
+
+
+def read_tetrad(path):
+    """Read as Tetrad does: nodes between semicolons, edges with a number, latents in brackets."""
+    graph, names = read_variables(path.with_name(path.name.replace(".txt", ".tsv")))
+    head, nodes, empty, middle, *edges = path.read_text().splitlines()
+    assert (head, empty, middle) == ("Graph Nodes:", "", "Graph Edges:")
+    words = re.split("[,;]", nodes) if nodes else []
+    is_latent = {word.strip("()"): word.startswith("(") for word in words}
+    assert {names[word]: latent for word, latent in is_latent.items()} == {
+        node: role == "latent" for node, role in graph.nodes(data="role")
+    }
+    for line in edges:
+        source, arrow, target = re.split(r"\s+", re.sub(r"^\d+.\s?", "", line))
+        assert arrow == "-->"
+        graph.add_edge(names[source], names[target])
+    return graph
+
+
+def read_equivalents(path):
+    content = json.loads(path.read_text())
+    assert content["count"] == content["listed"] == len(content["graphs"])
+    return nx.node_link_graph(content["graphs"][0], edges="edges")
+
+
 READERS = {
     "graphml": read_graphml,
     "dot": read_dot,
@@ -236,10 +294,14 @@ READERS = {
     "csv": read_csv,
     "json": read_json,
     "dagitty": read_dagitty,
+    "gml": read_gml,
+    "lavaan": read_lavaan,
+    "tetrad": read_tetrad,
+    "equivalents": read_equivalents,
 }
-# What a format leaves out: SIF has no place for an edge's numbers, an edge list none for a node
-# without edges.
-NO_WEIGHTS, NO_LONE_NODES = ("sif",), ("csv",)
+# What a format leaves out: SIF, models and Tetrad have no place for an edge's numbers, an edge list
+# none for a node without edges, a model none for a latent that acts on nothing.
+NO_WEIGHTS, NO_LONE_NODES, NO_LAST_LATENTS = ("sif", "lavaan", "tetrad"), ("csv",), ("lavaan",)
 every_format = pytest.mark.parametrize("kind", EXPORTS)
 
 
@@ -264,7 +326,15 @@ def skeleton(graph, kind):
         (source, target): None if kind in NO_WEIGHTS or math.isnan(float(weight)) else float(weight)
         for source, target, weight in graph.edges(data="weight", default=math.nan)
     }
+    if kind in NO_LAST_LATENTS:
+        edges = {edge: None for edge in edges if not is_last_latent(graph, edge[1])}
     return (sorted(nodes) if kind in NO_LONE_NODES else nodes), edges
+
+
+def is_last_latent(graph, node):
+    """Whether a latent leads to no output."""
+    below = {graph.nodes[one]["role"] for one in nx.descendants(graph, node)}
+    return graph.nodes[node]["role"] == "latent" and "output" not in below
 
 
 def typical():
@@ -551,3 +621,58 @@ def test_export_refuses(tmp_path):
     with pytest.raises(InputError, match=r"gone\.json must be an existing file"):
         export_path(tmp_path / "gone.json", "dot")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_model_is_written_as_lavaan_writes_it(tmp_path):
+    graph = make_graph(
+        [("x0", "L1"), ("x1", "L2"), ("L1", "L2"), ("L2", "y0"), ("L2", "y1"), ("x0", "y1"),
+         ("y0", "y2"), ("x1", "L3"), ("L4", "y2"), ("L4", "L2")],
+        latents=["L1", "L2", "L3", "L4"],
+    )  # fmt: skip
+    export_graph(graph, tmp_path / "graph.lavaan.txt", "lavaan")
+    assert (tmp_path / "graph.lavaan.txt").read_text().splitlines() == [
+        "# Latent variable model, for lavaan (R) and semopy (Python).",
+        "# L3 acts on no output and is left out.",
+        "",
+        "# Measurement part",
+        "L4 =~ y2",
+        "L1 =~ L2",
+        "L2 =~ y0 + y1",
+        "",
+        "# Structural part",
+        "L1 ~ x0",
+        "L2 ~ x1 + L4",
+        "y1 ~ x0",
+        "y2 ~ y0",
+    ]
+
+
+def test_words_of_a_model_are_names_in_r(tmp_path):
+    graph = make_graph([("HLA-A", "h"), ("h", "1st"), ("h", "if"), ("h", "HLA.A")])
+    export_graph(graph, tmp_path / "graph.lavaan.txt", "lavaan")
+    table = read_nodes(tmp_path / "graph.variables.tsv").set_index("name")["variable"].to_dict()
+    assert table == {"HLA-A": "HLA_A", "h": "h", "1st": "v1st", "if": "if_", "HLA.A": "HLA_A_"}
+
+
+def test_equivalents_are_the_graphs_with_one_edge_exchanged(tmp_path):
+    graph = make_graph([("x", "a -> b"), ("a -> b", "y"), ("a -> b", "z"), ("x", "w")])
+    graph.edges["x", "w"]["exchangeable"] = "a -> b -> w"
+    graph.edges["a -> b", "z"]["exchangeable"] = "x -> y -> gone"
+    graph.edges["x", "a -> b"]["exchangeable"] = "a -> b -> y"  # is there already
+    export_graph(graph, tmp_path / "graph.equivalents.json", "equivalents")
+    content = json.loads((tmp_path / "graph.equivalents.json").read_text())
+    first, second = (nx.node_link_graph(one, edges="edges") for one in content["graphs"])
+    assert (content["count"], content["listed"]) == (2, 2)
+    assert set(first.edges) == set(graph.edges)
+    assert set(second.edges) == {*graph.edges, ("a -> b", "w")} - {("x", "w")}
+    assert second.graph["exchanged"] == {"without": ["x", "w"], "with": ["a -> b", "w"]}
+
+
+def test_of_many_equivalents_the_number_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("rinn.graphs.formats.equivalents.MAX_GRAPHS", 3)
+    graph = make_graph([("x", "h"), *(("h", f"y{number}") for number in range(5))])
+    for number in range(5):
+        graph.edges["h", f"y{number}"]["exchangeable"] = f"x -> y{number}"
+    export_graph(graph, tmp_path / "graph.equivalents.json", "equivalents")
+    content = json.loads((tmp_path / "graph.equivalents.json").read_text())
+    assert (content["count"], content["listed"], len(content["graphs"])) == (6, 3, 3)

@@ -17,7 +17,15 @@ from rinn.graphs.files import encode_graphml, encode_json, load_graph
 from rinn.graphs.formats.cytoscape import encode_cx2, encode_cyjs
 from rinn.graphs.formats.dagitty import encode_dagitty
 from rinn.graphs.formats.dot import encode_dot
+from rinn.graphs.formats.equivalents import encode_equivalents
+from rinn.graphs.formats.gml import encode_gml
 from rinn.graphs.formats.tables import encode_csv, encode_nodes, encode_sif
+from rinn.graphs.formats.words import (
+    encode_lavaan,
+    encode_tetrad,
+    encode_tetrad_names,
+    encode_words,
+)
 
 __all__ = ["EXPORTS", "Export", "export_graph", "export_path"]
 
@@ -58,7 +66,28 @@ EXPORTS: dict[str, Export] = {
         ),
         Export("csv", ".edges.csv", "one row per edge, for any spreadsheet", encode_csv),
         Export("json", ".json", "node-link JSON: networkx, d3", encode_json),
+        Export("gml", ".gml", "GML: networkx, igraph, Gephi", encode_gml),
         Export("dagitty", ".dagitty.txt", "DAGitty: dagitty.net and R", encode_dagitty),
+        Export(
+            "lavaan",
+            ".lavaan.txt",
+            "a structural equation model: lavaan (R), semopy (Python)",
+            encode_lavaan,
+            {".variables.tsv": encode_words},
+        ),
+        Export(
+            "tetrad",
+            ".tetrad.txt",
+            "Tetrad and causal-learn, with a table of the names",
+            encode_tetrad,
+            {".tetrad.tsv": encode_tetrad_names},
+        ),
+        Export(
+            "equivalents",
+            ".equivalents.json",
+            "the graphs that the data cannot distinguish from this one, as node-link JSON",
+            encode_equivalents,
+        ),
     )
 }
 
