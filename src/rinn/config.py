@@ -32,6 +32,7 @@ MAX_SAMPLES = 1_000_000
 PRIOR_WEIGHT = 1.0  # of gene sets and networks, in log odds
 NETWORK_STEPS = 3
 TINY = 1e-12  # the smallest rate that is not zero
+NETWORKS, GRAPH, CHANCE = "Networks", "Graph", "Chance and stability"  # headings in the help
 
 
 @unique
@@ -151,9 +152,9 @@ def check_device(name: str) -> None:
     check_choice("device", name, DEVICES)
 
 
-def setting(default: Any, about: str = "", **limits: Any) -> Any:
-    """A field of settings: default, help (none: no option of the command), and limits to check."""
-    metadata = {"limits": limits} | ({"help": about} if about else {})
+def setting(default: Any, about: str = "", *, group: str | None = None, **limits: Any) -> Any:
+    """A field of settings: default, help (none: no option), heading in the help, and limits."""
+    metadata = {"limits": limits, "group": group} | ({"help": about} if about else {})
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -302,18 +303,21 @@ class RunSettings(Settings):
         "default",
         "default (two cores, minutes) or paper (the paper's size, a GPU).",
         choices=BUDGETS,
+        group=NETWORKS,
     )
     trials: int | None = setting(
         None,
         "Networks to train, if any are needed. The default is the number of the budget.",
         minimum=2,
         maximum=MAX_TRIALS,
+        group=NETWORKS,
     )
     epochs: int | None = setting(
         None,
         "Maximum number of epochs for each network; for esc, of generations.",
         minimum=1,
         maximum=MAX_EPOCHS,
+        group=NETWORKS,
     )
     seed: int = setting(0, "Seed of all random choices.", minimum=0)
     loss: str = setting(
@@ -321,6 +325,7 @@ class RunSettings(Settings):
         "auto (by the kind of each output), bce (all outputs are 0/1), mse (numbers) or poisson "
         "(counts).",
         choices=LOSSES,
+        group=NETWORKS,
     )
     keep: int = setting(KEPT, minimum=1)
     select: str = setting(
@@ -328,6 +333,7 @@ class RunSettings(Settings):
         "Networks that the graph is read from: accurate (those that predict best) or paper (the "
         "ten that the paper's distance selects).",
         choices=("accurate", "paper"),
+        group=NETWORKS,
     )
     null: int = setting(
         0,
@@ -335,6 +341,7 @@ class RunSettings(Settings):
         "This estimates how much is chance, and gives the edges q-values.",
         minimum=0,
         maximum=MAX_ROUNDS,
+        group=CHANCE,
     )
     effects: str = setting(
         "auto",
@@ -343,20 +350,24 @@ class RunSettings(Settings):
         "are faint and networks predict held-out samples better, else regression). Networks are "
         "trained only if they may be used; corrected always trains them.",
         choices=("auto", "network", "regression", "corrected"),
+        group=GRAPH,
     )
     direct: bool = setting(
         True,
         "Whether inputs may act on outputs directly. The paper's assumption A2 excludes it.",
+        group=GRAPH,
     )
     effects_only: bool = setting(
         False,
         "Score graphs by the effects of the inputs only, without the covariance that outputs share "
         "beyond them.",
+        group=GRAPH,
     )
     output_edges: bool = setting(
         False,
         "Allow edges between outputs, where an output can replace a latent. The paper's assumption "
         "A4 excludes them.",
+        group=GRAPH,
     )
     bootstraps: int = setting(
         50,
@@ -364,10 +375,19 @@ class RunSettings(Settings):
         "0 for none.",
         minimum=0,
         maximum=MAX_ROUNDS,
+        group=CHANCE,
     )
     alpha_pc: float | None = setting(
-        None, "dm: level of the tests of inputs against outputs.", maximum=1, example=0.05
+        None,
+        "dm: level of the tests of inputs against outputs.",
+        maximum=1,
+        example=0.05,
+        group=GRAPH,
     )
     alpha_sober: float | None = setting(
-        None, "dm: level of the tests of edges between latents.", maximum=1, example=0.05
+        None,
+        "dm: level of the tests of edges between latents.",
+        maximum=1,
+        example=0.05,
+        group=GRAPH,
     )

@@ -614,7 +614,7 @@ class TestWords:
 
     def test_no_word_at_all_shows_the_help(self, capsys):
         assert call() == 0
-        assert "Commands:" in capsys.readouterr().out
+        assert "Learn:" in capsys.readouterr().out
 
     def test_help_names_the_commands(self, capsys):
         assert call("--help") == 0

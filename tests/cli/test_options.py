@@ -1,10 +1,14 @@
 """Options of commands are the fields of the records of settings."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import pytest
 import typer
 
+from rinn.cli import run
 from rinn.cli.commands import app
 from rinn.cli.fit import PriorFiles
 from rinn.cli.options import split_commas, with_settings
@@ -14,10 +18,79 @@ from rinn.genomics.experiments.settings import ExperimentSettings, ExperimentSou
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.genomics.tci.settings import TciSettings
 
+COMMANDS = typer.main.get_command(app).commands
+
 
 def find_options(command):
-    commands = typer.main.get_command(app).commands
-    return {each.name: each for each in commands[command].params}
+    return {each.name: each for each in COMMANDS[command].params}
+
+
+def read_help(capsys, *words):
+    """The sections of a help text by their headings."""
+    assert run([*words, "-h"]) == 0
+    sections, title = {}, ""
+    for line in capsys.readouterr().out.splitlines():
+        if line and not line.startswith(" "):
+            title = line.rstrip(":")
+        else:
+            sections.setdefault(title, []).append(line.strip())
+    return sections
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_ends_with_examples_that_can_be_read(command, capsys):
+    sections = read_help(capsys, command)
+    *_, last = sections
+    assert last == "Examples"
+    for line in filter(None, sections["Examples"]):
+        name, word, *words = line.split()
+        assert (name, word) == ("rinn", command)
+        COMMANDS[command].make_context(word, words)  # refuses unknown options, and too few
+
+
+def test_options_are_under_headings(capsys):
+    sections = read_help(capsys, "fit")
+    headings = ["Networks", "Chance and stability", "Graph", "Prior knowledge", "Machine"]
+    assert [title for title in sections if title in headings] == headings
+    assert any(line.startswith("--bootstraps") for line in sections["Chance and stability"])
+    for field in dataclasses.fields(RunSettings):
+        if "help" in field.metadata and field.name not in ("strategy", "seed"):
+            assert field.metadata["group"] in headings
+
+
+def test_prepare_has_five_main_options(capsys):
+    sections = read_help(capsys, "prepare")
+    main = [line.split()[0] for line in sections["Options"] if line.startswith("-")]
+    assert main == ["--out", "--maf", "--copy-number", "--expression", "--study", "--quiet", "-h,"]
+    others = [title for title in sections if title.startswith("Advanced: ")]
+    assert len(others) == 5
+
+
+def test_the_overview_has_whole_sentences_of_all_commands(capsys):
+    sections = read_help(capsys)
+    said = " ".join(" ".join(lines) for lines in sections.values())
+    for name, command in COMMANDS.items():
+        assert f"{name} " in said
+        assert " ".join(command.help.split("\n\n")[0].split()) in " ".join(said.split())
+    assert {"Learn", "Data", "Results", "Use a graph"} <= sections.keys()
+
+
+def test_a_shell_completes_commands_and_options():
+    env = os.environ | {
+        "_RINN_COMPLETE": "complete_bash",
+        "COMP_WORDS": "rinn fi",
+        "COMP_CWORD": "1",
+    }
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'rinn'; import rinn.cli as c; c.main()",
+    ]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["fit"]
+    env |= {"COMP_WORDS": "rinn fit --boot", "COMP_CWORD": "2"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["--bootstraps"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ SHELL = [(block, words) for block in BLOCKS if block.kind == "sh"
 PYTHON = [block for block in BLOCKS if block.kind == "python"]
 SCRIPTS = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("benchmarks/*.py"))
 # Options of benchmarks, and of other programs that pages name.
-FOREIGN = {*re.findall(r'"(--[a-z-]+)"', SCRIPTS), "--build-arg", "--gpus", "--version"}
+FOREIGN = {*re.findall(r'"(--[a-z-]+)"', SCRIPTS), "--build-arg", "--gpus", "--version",
+           "--install-completion"}  # fmt: skip
 RINN = re.compile(r"(?:.*/)?rinn")
 
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rinn.cli.options import Cluster, Cores, Device, Quiet, print_line, split_commas, with_settings
+from rinn.cli.options import (
+    MACHINE,
+    Cluster,
+    Cores,
+    Device,
+    Quiet,
+    print_line,
+    split_commas,
+    with_settings,
+)
 from rinn.config import NETWORK_STEPS, PRIOR_WEIGHT, RunSettings, setting
 from rinn.errors import TrainingError
 from rinn.runs.terminal import Terminal
@@ -22,21 +31,34 @@ class PriorFiles:
     """The files of prior knowledge and how much they count."""
 
     prior: Path | None = setting(
-        None, "Prior knowledge: must, mustnot, together, apart, level; csv, tsv or json."
+        None,
+        "Prior knowledge: must, mustnot, together, apart, level; csv, tsv or json.",
+        group="Prior knowledge",
     )
     gene_sets: Path | None = setting(
-        None, "GMT file of gene sets. Members of a set are more likely to share a latent."
+        None,
+        "GMT file of gene sets. Members of a set are more likely to share a latent.",
+        group="Prior knowledge",
     )
-    set_weight: float = setting(PRIOR_WEIGHT, "By how much more likely, in log odds.")
+    set_weight: float = setting(
+        PRIOR_WEIGHT, "By how much more likely, in log odds.", group="Prior knowledge"
+    )
     network: Path | None = setting(
         None,
         "Network: SIF, or a table with source and target. Pairs without a path in it are less "
         "likely to be connected.",
+        group="Prior knowledge",
     )
-    network_steps: int = setting(NETWORK_STEPS, "Maximum length of a path.")
-    network_weight: float = setting(PRIOR_WEIGHT, "By how much less likely, in log odds.")
-    network_directed: bool = setting(False, "Follow the direction of the edges of the network.")
-    network_mask: bool = setting(False, "Exclude pairs without a path.")
+    network_steps: int = setting(
+        NETWORK_STEPS, "Maximum length of a path.", group="Prior knowledge"
+    )
+    network_weight: float = setting(
+        PRIOR_WEIGHT, "By how much less likely, in log odds.", group="Prior knowledge"
+    )
+    network_directed: bool = setting(
+        False, "Follow the direction of the edges of the network.", group="Prior knowledge"
+    )
+    network_mask: bool = setting(False, "Exclude pairs without a path.", group="Prior knowledge")
 
 
 @with_settings()
@@ -78,7 +100,10 @@ def fit(
     cluster: Cluster = None,
     cores: Cores = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Print seconds and memory of each stage.")
+        bool,
+        typer.Option(
+            "--profile", help="Print seconds and memory of each stage.", rich_help_panel=MACHINE
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -8,12 +8,12 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from rinn.errors import InputError
 from rinn.runs.terminal import Terminal, make_visible
@@ -24,17 +24,24 @@ if TYPE_CHECKING:
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or gpu.")]
+MACHINE = "Machine"  # heading in the help
+Device = Annotated[
+    str, typer.Option(help="auto (a GPU if there is one), cpu or gpu.", rich_help_panel=MACHINE)
+]
 Cluster = Annotated[
     str | None,
     typer.Option(
         help="Train and resample on a Dask cluster: local:N (N processes on this machine), "
         "local:gpus, tcp://host:8786 (a scheduler) or a YAML file (SLURM, PBS, Kubernetes ...). "
-        "The result is the same."
+        "The result is the same.",
+        rich_help_panel=MACHINE,
     ),
 ]
 Cores = Annotated[
-    int | None, typer.Option(help="Cores of this machine to use; all by default.", min=1)
+    int | None,
+    typer.Option(
+        help="Cores of this machine to use; all by default.", min=1, rich_help_panel=MACHINE
+    ),
 ]
 Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 RunOrGraph = Annotated[
@@ -130,6 +137,7 @@ def with_settings(
 def _make_option(field: Field[Any], kind: Any) -> inspect.Parameter:
     default = None if field.default is MISSING else field.default
     about: dict[str, Any] = {"help": field.metadata["help"]}
+    about["rich_help_panel"] = field.metadata.get("group")
     names = [f"--{field.name.replace('_', '-')}"]
     if kind is bool and default:
         names = [f"{names[0]}/--no-{names[0][2:]}"]
@@ -144,15 +152,61 @@ def _make_option(field: Field[Any], kind: Any) -> inspect.Parameter:
     )
 
 
-def with_list(title: str, module: str, registry: str, about: str = "about") -> type[TyperCommand]:
-    """A command whose help ends with a registry, which is loaded when the help is asked for."""
+@dataclass(frozen=True)
+class Listing:
+    """A registry at the end of a command's help, loaded when the help is asked for."""
 
-    class Listing(TyperCommand):
+    title: str
+    module: str
+    registry: str
+    about: str = "about"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and descriptions."""
+        items = getattr(importlib.import_module(self.module), self.registry).items()
+        return [(n, getattr(one, self.about)) for n, one in items if getattr(one, "holds", True)]
+
+
+def make_command(*examples: str, listing: Listing | None = None) -> type[TyperCommand]:
+    """A command whose help has options under headings, then a registry, then examples."""
+
+    class Command(TyperCommand):
+        def format_options(self, ctx: Any, formatter: Any) -> None:
+            groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+            for parameter in self.get_params(ctx):
+                record = parameter.get_help_record(ctx)
+                title = getattr(parameter, "rich_help_panel", None) or "Options"
+                title = "Arguments" if parameter.param_type_name == "argument" else title
+                if record is not None:
+                    groups.setdefault(title, []).append(record)
+            for title, records in groups.items():
+                if records:
+                    with formatter.section(title):
+                        formatter.write_dl(records)
+
         def format_epilog(self, ctx: Any, formatter: Any) -> None:
-            items = getattr(importlib.import_module(module), registry).items()
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(n, getattr(one, about)) for n, one in items if getattr(one, "holds", True)]
-                )
+            if listing:
+                with formatter.section(listing.title):
+                    formatter.write_dl(listing.rows())
+            if examples:
+                with formatter.section("Examples"):
+                    for line in examples:
+                        formatter.write(f"  {line}\n")
 
-    return Listing
+    return Command
+
+
+class Overview(TyperGroup):
+    """The help of `rinn`: every command with its whole first sentence, under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                title = getattr(command, "rich_help_panel", None) or "Commands"
+                groups.setdefault(title, []).append((name, command.get_short_help_str(1000)))
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)

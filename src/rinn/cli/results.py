@@ -71,7 +71,7 @@ def export(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a graph for another program; the formats are below."""
+    """Write a graph for another program, such as Cytoscape, Graphviz, lavaan or Tetrad."""
     from rinn.graphs.export import EXPORTS, export_path
 
     with _name_in_errors(f"cannot export {run}" + (f" to {out}" if out else "")):
@@ -105,7 +105,7 @@ def draw(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write the figures of a run for a paper or a talk; the figures are below."""
+    """Write the figures of a run for a paper or a talk."""
     from rinn.paper.figure import draw_folder
 
     written = 0

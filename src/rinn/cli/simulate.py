@@ -17,43 +17,85 @@ from rinn.errors import InputError
 class Parameters:
     """Parameters of the datasets; None for the default of the dataset."""
 
-    p: float | None = setting(None, "matrix: probability that an input acts.")
-    prevalence: float | None = setting(None, "or, logic: probability that an input is 1.")
+    p: float | None = setting(
+        None,
+        "matrix: probability that an input acts.",
+        group="Parameters of matrix, gaussian, or, logic",
+    )
+    prevalence: float | None = setting(
+        None,
+        "or, logic: probability that an input is 1.",
+        group="Parameters of matrix, gaussian, or, logic",
+    )
     noise: str | None = setting(
-        None, "or, logic: probability of an error; gaussian: variances as LOW,HIGH."
+        None,
+        "or, logic: probability of an error; gaussian: variances as LOW,HIGH.",
+        group="Parameters of matrix, gaussian, or, logic",
     )
-    mechanism: str | None = setting(None, "random: or, logic, gaussian, curved, mixed or matrix.")
-    inputs: int | None = setting(None, "random: number of inputs.")
-    outputs: int | None = setting(None, "random: number of outputs.")
-    levels: int | None = setting(None, "random: levels of latents.")
-    latents: int | None = setting(None, "random: number of latents.")
-    orphans: float | None = setting(None, "random: fraction of latents without inputs.")
-    operators: str | None = setting(None, "logic: and, or, xor, separated by commas.")
-    direct: int | None = setting(None, "random: number of edges from inputs to outputs.")
+    mechanism: str | None = setting(
+        None, "random: or, logic, gaussian, curved, mixed or matrix.", group="Parameters of random"
+    )
+    inputs: int | None = setting(None, "random: number of inputs.", group="Parameters of random")
+    outputs: int | None = setting(None, "random: number of outputs.", group="Parameters of random")
+    levels: int | None = setting(None, "random: levels of latents.", group="Parameters of random")
+    latents: int | None = setting(None, "random: number of latents.", group="Parameters of random")
+    orphans: float | None = setting(
+        None, "random: fraction of latents without inputs.", group="Parameters of random"
+    )
+    operators: str | None = setting(
+        None,
+        "logic: and, or, xor, separated by commas.",
+        group="Parameters of matrix, gaussian, or, logic",
+    )
+    direct: int | None = setting(
+        None, "random: number of edges from inputs to outputs.", group="Parameters of random"
+    )
     twins: int | None = setting(
-        None, "random: number of latents that get a second latent with the same outputs."
+        None,
+        "random: number of latents that get a second latent with the same outputs.",
+        group="Parameters of random",
     )
-    two_latents: float | None = setting(None, "random: fraction of inputs that act on two latents.")
-    unequal: float | None = setting(None, "random: ratio of the strongest to the weakest effect.")
-    correlated: float | None = setting(None, "random: correlation of the inputs.")
+    two_latents: float | None = setting(
+        None, "random: fraction of inputs that act on two latents.", group="Parameters of random"
+    )
+    unequal: float | None = setting(
+        None, "random: ratio of the strongest to the weakest effect.", group="Parameters of random"
+    )
+    correlated: float | None = setting(
+        None, "random: correlation of the inputs.", group="Parameters of random"
+    )
     input_noise: float | None = setting(
-        None, "random: probability that a binary input is flipped, or relative error variance."
+        None,
+        "random: probability that a binary input is flipped, or relative error variance.",
+        group="Parameters of random",
     )
     factor: float | None = setting(
-        None, "random: strength of an unmeasured common cause of all outputs."
+        None,
+        "random: strength of an unmeasured common cause of all outputs.",
+        group="Parameters of random",
     )
-    output_edges: int | None = setting(None, "random: number of edges between outputs.")
+    output_edges: int | None = setting(
+        None, "random: number of edges between outputs.", group="Parameters of random"
+    )
     x_block: Path | None = setting(
-        None, "tcga-: your table of inputs, instead of generated tumours; needs --y-block."
+        None,
+        "tcga-: your table of inputs, instead of generated tumours; needs --y-block.",
+        group="Parameters of tcga-or, tcga-logic",
     )
     y_block: Path | None = setting(
-        None, "tcga-: your table of outputs, 0 and 1, for the samples of --x-block."
+        None,
+        "tcga-: your table of outputs, 0 and 1, for the samples of --x-block.",
+        group="Parameters of tcga-or, tcga-logic",
     )
     parents: int | None = setting(
-        None, "tcga-: maximum number of alterations that cause an expression change, 0 to 3."
+        None,
+        "tcga-: maximum number of alterations that cause an expression change, 0 to 3.",
+        group="Parameters of tcga-or, tcga-logic",
     )
     strength: str | None = setting(
-        None, "tcga-: strength of these effects as LOW,HIGH; parents.csv lists them."
+        None,
+        "tcga-: strength of these effects as LOW,HIGH; parents.csv lists them.",
+        group="Parameters of tcga-or, tcga-logic",
     )
 
 

@@ -18,6 +18,11 @@ USUAL_CUTOFF = 2.0
 AUTO_OUTPUTS = 100
 AUTO_SAMPLES_PER_INPUT = 4
 
+# Headings in the help: what is not advanced stands first.
+FILES, SAMPLES = "Advanced: further files and formats", "Advanced: samples"
+INPUTS, OUTPUTS = "Advanced: inputs", "Advanced: outputs"
+SELECTION = "Advanced: selection of columns"
+
 
 @dataclass(frozen=True)
 class Sources(Settings):
@@ -34,30 +39,32 @@ class Sources(Settings):
     """
 
     maf: Path | None = setting(None, "Mutations: a MAF file, plain or gzip.")
-    mutations: Path | None = setting(None, "Mutations: a table of samples by genes, 0 and 1.")
+    mutations: Path | None = setting(
+        None, "Mutations: a table of samples by genes, 0 and 1.", group=FILES
+    )
     mutations_format: str = setting(
-        "auto", "auto (by its first line and name), or one of the formats below."
+        "auto", "auto (by its first line and name), or one of the formats below.", group=FILES
     )
     copy_number: Path | None = setting(None, "Copy number: levels from -2 to 2 for each gene.")
-    copy_number_format: str = setting("auto", "auto, or one of the formats below.")
+    copy_number_format: str = setting("auto", "auto, or one of the formats below.", group=FILES)
     expression: Path | None = setting(
         None, "Expression of the tumours; the table may contain normal samples too."
     )
-    expression_format: str = setting("auto", "auto, or one of the formats below.")
+    expression_format: str = setting("auto", "auto, or one of the formats below.", group=FILES)
     normals: Path | None = setting(
-        None, "Expression of normal samples, in the format of --expression."
+        None, "Expression of normal samples, in the format of --expression.", group=FILES
     )
     study: Path | None = setting(
         None, "cBioPortal study folder, for everything that other options do not name."
     )
     expression_profile: str | None = setting(
-        None, "Expression profile of --study, by its stable_id."
+        None, "Expression profile of --study, by its stable_id.", group=FILES
     )
     clinical: Path | None = setting(
-        None, "Clinical table by sample or patient, separated by tabs or commas."
+        None, "Clinical table by sample or patient, separated by tabs or commas.", group=FILES
     )
     sequenced: Path | None = setting(
-        None, "List of the sequenced samples. Those without mutations get zeros."
+        None, "List of the sequenced samples. Those without mutations get zeros.", group=FILES
     )
 
     def __post_init__(self) -> None:
@@ -106,83 +113,117 @@ mean 'binary'?
     """
 
     tissue_column: str | None = setting(
-        None, "Clinical column with the tissue. Expression is then compared within tissues."
+        None,
+        "Clinical column with the tissue. Expression is then compared within tissues.",
+        group=SAMPLES,
     )
     covariates: tuple[str, ...] = setting(
-        (), "Further clinical columns for covariates.csv, separated by commas."
+        (), "Further clinical columns for covariates.csv, separated by commas.", group=SAMPLES
     )
-    exclude: tuple[str, ...] = setting((), "Genes to leave out of X and Y, separated by commas.")
+    exclude: tuple[str, ...] = setting(
+        (), "Genes to leave out of X and Y, separated by commas.", group=INPUTS
+    )
     classes: str = setting(
-        "maftools", "Mutations that count: maftools, xena, cbioportal, vep or all."
+        "maftools", "Mutations that count: maftools, xena, cbioportal, vep or all.", group=INPUTS
     )
     unsequenced: str = setting(
         "drop",
         "Tumours that were not sequenced: drop them, or use their copy-number alone.",
         choices=("drop", "copy-number"),
+        group=SAMPLES,
     )
-    all_samples: bool = setting(False, "Keep several tumours of one patient.")
+    all_samples: bool = setting(False, "Keep several tumours of one patient.", group=SAMPLES)
     min_frequency: float = setting(
-        0.02, "Minimum fraction of tumours in which an input is altered.", maximum=1
+        0.02, "Minimum fraction of tumours in which an input is altered.", maximum=1, group=INPUTS
     )
     min_carriers: int = setting(
         5,
         "Minimum number of tumours in which an input is altered. A binary output needs as many "
         "ones and zeros.",
         minimum=1,
+        group=INPUTS,
     )
     max_missing: float = setting(
-        0.1, "Maximum fraction of tumours in which a gene may be unknown.", maximum=1
+        0.1, "Maximum fraction of tumours in which a gene may be unknown.", maximum=1, group=INPUTS
     )
     reference: str = setting(
         "tissue",
         "What expression is compared with: tissue (tumours of the same tissue), normals, diploid "
         "(tumours in which the gene is diploid), or none (the values are z-scores).",
         choices=("tissue", "normals", "diploid", "none"),
+        group=OUTPUTS,
     )
     robust: bool = setting(
-        False, "For normals and diploid: median and MAD instead of mean and standard deviation."
+        False,
+        "For normals and diploid: median and MAD instead of mean and standard deviation.",
+        group=OUTPUTS,
     )
-    min_reference: int = setting(10, "Minimum number of samples of a reference.", minimum=3)
-    log: str = setting("auto", "log2(x + 1) of expression: auto, yes or no.", choices=tuple(LOGS))
+    min_reference: int = setting(
+        10, "Minimum number of samples of a reference.", minimum=3, group=OUTPUTS
+    )
+    log: str = setting(
+        "auto", "log2(x + 1) of expression: auto, yes or no.", choices=tuple(LOGS), group=OUTPUTS
+    )
     y_kind: str = setting(
         "continuous",
         "continuous (z) or binary (|z| of at least the cut-off).",
         choices=("binary", "continuous"),
+        group=OUTPUTS,
     )
     cutoff: float | None = setting(
         None,
         "|z| from which a gene counts as changed. The default is 2.81 for normals, else 2.",
         above=True,
         example=2,
+        group=OUTPUTS,
     )
     min_prevalence: float = setting(
-        0.05, "binary: minimum fraction of tumours in which an output is 1.", maximum=1
+        0.05,
+        "binary: minimum fraction of tumours in which an output is 1.",
+        maximum=1,
+        group=OUTPUTS,
     )
     max_prevalence: float = setting(
-        0.95, "binary: maximum fraction of tumours in which an output is 1.", maximum=1
+        0.95,
+        "binary: maximum fraction of tumours in which an output is 1.",
+        maximum=1,
+        group=OUTPUTS,
     )
-    keep_cis: bool = setting(False, "Keep changes of genes whose own copy number is altered.")
+    keep_cis: bool = setting(
+        False, "Keep changes of genes whose own copy number is altered.", group=OUTPUTS
+    )
     select: str = setting(
         "auto",
         "auto (one input for every 4 tumours, 100 outputs), none, variance:N, tci, or steps such "
         "as variance:2000+tci.",
+        group=SELECTION,
     )
     max_inputs: int | None = setting(
-        None, "Maximum number of inputs; the most frequent are kept.", minimum=1
+        None, "Maximum number of inputs; the most frequent are kept.", minimum=1, group=INPUTS
     )
     max_outputs: int | None = setting(
-        None, "Maximum number of outputs; the most variable are kept.", minimum=1
+        None, "Maximum number of outputs; the most variable are kept.", minimum=1, group=OUTPUTS
     )
     permutations: int = setting(
-        100, "tci: number of runs on permuted Y.", minimum=0, maximum=MAX_PERMUTATIONS
+        100,
+        "tci: number of runs on permuted Y.",
+        minimum=0,
+        maximum=MAX_PERMUTATIONS,
+        group=SELECTION,
     )
     min_degs: int = setting(
-        5, "tci: minimum number of DEGs that a driver explains in a tumour.", minimum=1
+        5,
+        "tci: minimum number of DEGs that a driver explains in a tumour.",
+        minimum=1,
+        group=SELECTION,
     )
     min_tumours: int = setting(
-        30, "tci: minimum number of tumours in which a driver is called.", minimum=1
+        30,
+        "tci: minimum number of tumours in which a driver is called.",
+        minimum=1,
+        group=SELECTION,
     )
-    seed: int = setting(0, "tci: seed of the permutations.", minimum=0)
+    seed: int = setting(0, "tci: seed of the permutations.", minimum=0, group=SELECTION)
 
     def __post_init__(self) -> None:
         super().__post_init__()
