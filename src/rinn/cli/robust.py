@@ -53,7 +53,7 @@ def robust(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Ask whether the graph of a run holds: in halves of the samples, without outputs, and so on."""
+    """Ask whether the graph of a run holds, for example in half-samples or without a tissue."""
     from rinn.cli.fit import load_prior_files
     from rinn.data.align import load_data
     from rinn.nets.devices import find_devices

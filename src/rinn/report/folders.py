@@ -19,6 +19,8 @@ SERVED = {
     *("trials.csv", "edges.csv", "curves.csv", "activity.csv", "covariates.csv", "effects.csv"),
     *("names.csv", "graph.edges.csv", "graph.graphml", "graph.cx2", "graph.cyjs", "graph.dot"),
     *("graph.sif", "graph.nodes.tsv", "graph.dagitty.txt", "network_names.csv", "network_map.csv"),
+    *("graph.gml", "graph.lavaan.txt", "graph.variables.tsv", "graph.tetrad.txt"),
+    *("graph.tetrad.tsv", "graph.equivalents.json"),
 }
 TYPES = {
     ".html": "text/html",
@@ -28,6 +30,7 @@ TYPES = {
     ".csv": "text/csv",
     ".tsv": "text/tab-separated-values",
     ".graphml": "application/xml",
+    ".gml": "text/plain",
 }
 _FORBIDDEN = {"/", "\0", os.sep} | ({":"} if os.name == "nt" else set())
 

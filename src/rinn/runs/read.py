@@ -30,7 +30,15 @@ from rinn.runs.manifest import (
     load_manifest,
     read_record,
 )
-from rinn.runs.names import GeneSetName, NodeName, read_names, read_node_names
+from rinn.runs.names import (
+    NAMES,
+    NODE_MAP,
+    NODE_NAMES,
+    GeneSetName,
+    NodeName,
+    read_names,
+    read_node_names,
+)
 from rinn.strategies import find_strategy
 from rinn.strategies.base import Strategy
 from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound
@@ -42,9 +50,9 @@ CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
 TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
 # All files that a run may have, but for its report, which is made from them.
 FILES = (
-    *(MANIFEST, WEIGHTS, EFFECTS, NULL, NAMES, "graph.json", "graph.graphml", "edges.csv"),
+    *(MANIFEST, WEIGHTS, EFFECTS, NULL, NAMES, NODE_NAMES, NODE_MAP, "graph.json", "edges.csv"),
     *("trials.csv", "curves.csv", "activity.csv", "refit.json", "screening.csv", "covariates.csv"),
-    *("prior.json", "scores.json", "truth.json"),
+    *("graph.graphml", "prior.json", "scores.json", "truth.json"),
 )
 
 
