@@ -178,6 +178,7 @@ def test_alphas_belong_to_dm(strategy):
 def test_a_comparison_can_say_what_it_assumes(strategy):
     about = REGISTERED[strategy]
     assert about.assumes
+    assert about.setup
     assert about.suits or strategy == "rinn"
     assert not about.refuses or strategy != "rinn"
 

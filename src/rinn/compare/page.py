@@ -107,9 +107,9 @@ def render_page(
     notes = NOTES if "SHD" in headers else NOTES[1:]
     results = table(headers, (_link(row, list_cells(row, headers)) for row in rows), "Results")
     about = table(
-        ("method", "what it is", "assumes", "cannot take", "use it rather than rinn for"),
+        ("method", "what it is", "settings", "assumes", "cannot take", "use rather than rinn for"),
         (
-            (row.method, one.title, one.assumes, ", ".join(one.refuses) or "nothing", one.suits)
+            (row.method, one.title, one.setup, one.assumes, ", ".join(one.refuses), one.suits)
             for row in rows
             for one in [STRATEGIES[row.method]]
         ),

@@ -85,7 +85,7 @@ class Row:
         for part, score in parts.items():
             for name in ("precision", "recall", "f1") if score else ():
                 values[f"{part}_{name}"] = getattr(score, name)
-        about = {"title": strategy.title, "assumes": strategy.assumes, "suits": strategy.suits}
+        about = {name: getattr(strategy, name) for name in ("title", "setup", "assumes", "suits")}
         return values | about | {"cannot_take": ", ".join(strategy.refuses)}
 
 

@@ -31,7 +31,8 @@ class Capabilities:
     choice: str = ""  # how one of several graphs is chosen; the report then lists all trials
     # what the report says of its graphs; if empty, what it says of rinn's
     caveats: tuple[str, ...] = ()
-    # what comparisons say of it: what must hold, and who should use it rather than rinn
+    # what comparisons say: its settings, what must hold, and who should use it rather than rinn
+    setup: str = ""
     assumes: str = ""
     suits: str = ""
     package: str = ""  # what it imports that rinn does not depend on; the extra peers installs it

@@ -116,6 +116,7 @@ DBN = Networks(
         "A latent is reported where two in five of the kept networks have a node that acts on the "
         "same outputs; its frequency is their fraction.",
     ),
+    setup="the networks of the budget",
     assumes="latents show in the outputs alone",
     suits="outputs without known causes",
 )

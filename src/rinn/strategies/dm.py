@@ -101,6 +101,7 @@ DM = Detection(
         "Small changes of the data or of the two alphas can change the graph. Latents that would "
         "act on one another in a cycle are shown as one.",
     ),
+    setup="the published grid of levels, chosen by BIC",
     assumes="linear dependence; each latent has inputs and outputs of its own",
     suits="a comparison with the published method",
 )

@@ -50,6 +50,7 @@ DNN = Networks(
     takes_missing=True,
     takes_mixed=True,
     takes_prior=True,
+    setup="the networks of the budget",
     assumes="as rinn; effects that plain networks learn",
     suits="a comparison of network types",
 )

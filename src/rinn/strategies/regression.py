@@ -185,6 +185,7 @@ REGRESSION = Detection(
         "latent may be split into several, and direct edges bypass it.",
         "Two latents that act on the same outputs cannot be told apart and appear as one.",
     ),
+    setup="q < 0.05, groups by an overlap of 0.7",
     assumes="linear effects; inputs of one latent have the same outputs",
     suits="effects that are clear and linear, at once",
 )

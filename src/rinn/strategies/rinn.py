@@ -44,5 +44,6 @@ RINN = Networks(
     takes_missing=True,
     takes_mixed=True,
     takes_prior=True,
+    setup="as rinn fit without options",
     assumes="no unmeasured cause of both X and Y; latents that differ in their outputs",
 )

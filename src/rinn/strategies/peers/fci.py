@@ -76,6 +76,7 @@ FCI = Detection(
         "latent acts on which. Latents do not act on latents here.",
         "The tests are of linear dependence, and binary columns are treated as numbers.",
     ),
+    setup="Fisher's z at 0.001; tiers X, Y; no input acts on an input",
     assumes="faithfulness; linear dependence; latents add noise of their own to their outputs",
     suits="columns whose order is unknown: it needs no division into causes and effects",
 )

@@ -97,6 +97,7 @@ MULTITASK_LASSO = Detection(
         "The lasso chooses inputs that predict: an input that is correlated with a cause may be "
         "chosen too.",
     ),
+    setup="modules by silhouette; five folds, one standard error",
     assumes="linear effects; each output in one module; no latent acts on a latent",
     suits="prediction with few inputs, and modules rather than causes",
 )

@@ -130,6 +130,7 @@ NEM = Detection(
         "unrelated latents act on cannot be described.",
         "Every latent has inputs of its own. An effect is present or absent, whatever its size.",
     ),
+    setup="tests at q < 0.05 as data, error rates 0.1 and 0.02",
     assumes="effects are nested; each output belongs to one latent; each latent has an input",
     suits="single perturbations whose effects are nested, such as knock-downs in one pathway",
 )

@@ -64,6 +64,7 @@ RLCD = Detection(
         "neighbours.",
         "The method knows no order of columns: latents that it places above inputs are turned.",
     ),
+    setup="X and Y, ranks up to 2, tests at 0.01; takes no tiers, edges turned afterwards",
     assumes="linear effects; each latent with enough measured neighbours of its own",
     suits="columns whose order is unknown, where latents may lie anywhere",
 )

@@ -88,6 +88,7 @@ SPARSE_PCA = Detection(
         "Components are ordered by size and need not be causes: a rotation of the true latents "
         "fits as well where it is as sparse.",
     ),
+    setup="penalty of 2 standard errors; columns tested at q < 0.05",
     assumes="linear effects; few latents, each on few outputs; no latent acts on a latent",
     suits="a quick overview of many effects, without an order of the latents",
 )
