@@ -39,7 +39,7 @@ def read_imports() -> nx.DiGraph:
     graph = nx.DiGraph()
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if name == "__init__":  # of rinn itself: the public names
+        if name.startswith("__"):  # of rinn itself: the public names, and the command
             continue
         graph.add_node(name)
         others = {other.split(".")[1] for other in _list_imports(path) if other.startswith("rinn.")}

@@ -1,10 +1,6 @@
 """The estimator: scikit-learn's own checks, and what they do not ask."""
 
-import ast
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -18,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import rinn
 from rinn import RINN, InputError
 from rinn.nets.predict import predict_samples
 from rinn.refit.model import run_model
@@ -332,25 +327,3 @@ def test_fewer_samples_are_taken_where_allowed(tables):
     x, y = tables
     model = RINN(**TINY, min_samples=20).fit(x[:40], y[:40])
     assert model.predict(x).shape == y.shape
-
-
-def test_every_public_name_resolves_once():
-    assert len(rinn.__all__) == len(set(rinn.__all__))
-    for name in rinn.__all__:
-        assert getattr(rinn, name) is not None
-        assert name in dir(rinn)
-    with pytest.raises(AttributeError, match="module 'rinn' has no attribute 'DBM'"):
-        _ = rinn.DBM
-
-
-def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(rinn.__file__).with_suffix(".pyi").read_text())
-    imports = [part for part in tree.body if isinstance(part, ast.ImportFrom)]
-    seen = [alias.asname for part in imports for alias in part.names]
-    assert rinn.__all__ == ["__version__", *seen]
-
-
-def test_importing_the_package_leaves_jax_alone():
-    code = "import sys, rinn; print([m for m in ('jax', 'sklearn', 'pandas') if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"

@@ -296,6 +296,10 @@ class RunSettings(Settings):
 
     None takes the value of the budget (`trials`, `epochs`) or searches the published grid (the two
     alphas). `keep` is the number of networks that the selection `accurate` keeps.
+
+    Example:
+        >>> RunSettings(null=5, seed=1).bootstraps
+        50
     """
 
     strategy: str = setting("rinn", "How to look for the graph; the strategies are below.")

@@ -10,7 +10,16 @@ NAME_LENGTH = 40
 
 
 class InputError(ValueError):
-    """Wrong input: the message names the input, what it must be, and what was received."""
+    """Wrong input: the message names the input, what it must be, and what was received.
+
+    Example:
+        >>> from rinn import RunSettings
+        >>> RunSettings(bootstraps=-1)
+        Traceback (most recent call last):
+        ...
+        rinn.errors.InputError: bootstraps must be a whole number from 0 to 10000, got -1; choose \
+0 to 10000
+    """
 
 
 class TrainingError(RuntimeError):

@@ -95,6 +95,18 @@ def fit_run(
     Returns:
         What the folder holds now.
 
+    Example:
+        >>> import tempfile
+        >>> from rinn import RunSettings, fit_run, make_dataset
+        >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> data.x.to_csv(folder / "x.csv"), data.y.to_csv(folder / "y.csv")
+        (None, None)
+        >>> settings = RunSettings(effects="regression", bootstraps=2)
+        >>> run = fit_run(folder / "x.csv", folder / "y.csv", folder / "run", settings, quiet=True)
+        >>> (folder / "run" / "report.html").exists(), run.inputs
+        (True, ('x0', 'x1', 'x2', 'x3', 'x4'))
+
     Raises:
         InputError: before anything is written.
         KeyboardInterrupt: after what was trained is saved.

@@ -110,8 +110,8 @@ class GraphEstimator(RunResults, BaseEstimator):
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2)
             >>> model = model.fit(data.x, data.y, truth=data.truth)
             >>> sorted(model.scores_)
             ['graph', 'paper']

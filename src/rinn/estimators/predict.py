@@ -77,8 +77,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> list(model.predict(data.x))
             ['y0', 'y1', 'y2', 'y3', 'y4', 'y5']
         """
@@ -117,8 +117,8 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> 0 < model.score(data.x, data.y) < 1
             True
         """
@@ -149,9 +149,9 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
-            >>> model.transform(data.x).shape == (200, len(model.latents_))
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+            >>> model.transform(data.x).shape == (99, len(model.latents_))
             True
         """
         x = self._scale_inputs(X)
@@ -160,7 +160,21 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         return np.stack(columns, axis=1) if columns else np.empty((x.shape[1], 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the latents: the columns of `transform`."""
+        """The names of the latents: the columns of `transform`.
+
+        Args:
+            input_features: not used; scikit-learn passes it.
+
+        Returns:
+            The names, as an array of text.
+
+        Example:
+            >>> from rinn import RINN, make_dataset
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+            >>> list(model.get_feature_names_out()) == model.latents_
+            True
+        """
         check_is_fitted(self, "networks_")
         return np.array(self.latents_, dtype=object)
 

@@ -64,8 +64,8 @@ class RunResults:
         Example:
             >>> import tempfile
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> again = RINN.load(model.save(tempfile.mkdtemp()))
             >>> bool((again.predict(data.x) == model.predict(data.x)).all(axis=None))
             True
@@ -106,14 +106,15 @@ class RunResults:
             >>> import tempfile
             >>> from pathlib import Path
             >>> from rinn import RINN, RunSettings, fit_run, make_dataset
-            >>> folder, data = Path(tempfile.mkdtemp()), make_dataset("or", samples=300)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> folder = Path(tempfile.mkdtemp())
             >>> data.x.to_csv(folder / "x.csv"), data.y.to_csv(folder / "y.csv")
             (None, None)
             >>> tables = folder / "x.csv", folder / "y.csv"
-            >>> settings = RunSettings(effects="regression", bootstraps=3)
+            >>> settings = RunSettings(effects="regression", bootstraps=2)
             >>> _ = fit_run(*tables, folder / "run", settings, quiet=True)
             >>> RINN.load(folder / "run").predict(data.x).shape
-            (300, 16)
+            (99, 6)
         """
         from rinn.runs.read import load_run
 
@@ -153,8 +154,8 @@ class RunResults:
         Example:
             >>> import tempfile
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> model.report(f"{tempfile.mkdtemp()}/report.html").name
             'report.html'
         """
@@ -180,8 +181,8 @@ class RunResults:
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> type(model.plot()).__name__
             'Figure'
         """
@@ -215,8 +216,8 @@ class RunResults:
 
         Example:
             >>> from rinn import RINN, make_dataset
-            >>> data = make_dataset("random", samples=200, inputs=5, outputs=6, latents=2)
-            >>> model = RINN(effects="regression", bootstraps=3).fit(data.x, data.y)
+            >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+            >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
             >>> model.export("dot").splitlines()[0]
             'digraph {'
         """

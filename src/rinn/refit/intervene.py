@@ -110,6 +110,15 @@ def predict_do(
     Warns:
         UserWarning: a value lies outside the range of the run's data, or the graph leaves out
             something that the data hold.
+
+    Example:
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2,
+        ...     mechanism="gaussian")
+        >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+        >>> found = predict_do(model.model_, data.x, inputs={"x0": "high"})
+        >>> found.change.shape == (len(model.outputs_),)
+        True
     """
     samples = take_samples(model, x, covariates=covariates)
     result = answer(model, samples, dict(inputs or {}), dict(latents or {}), list(without))

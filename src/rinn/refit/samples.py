@@ -273,6 +273,13 @@ def find_activity(model: RunModel, x: Source) -> pd.DataFrame:
 
     Warns:
         UserWarning: X has columns or values that the run did not see.
+
+    Example:
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+        >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+        >>> find_activity(model.model_, data.x).shape == (99, len(model.latents_))
+        True
     """
     samples = take_samples(model, x)
     for message in samples.warnings:

@@ -36,6 +36,14 @@ def load_model(run: str | os.PathLike[str]) -> RunModel:
     Raises:
         InputError: the folder is not a finished run's, its graph has no network of its own, or a
             file is damaged.
+
+    Example:
+        >>> import tempfile
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+        >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+        >>> load_model(model.save(tempfile.mkdtemp())).latents == model.model_.latents
+        True
     """
     return make_model(load_run(run))
 

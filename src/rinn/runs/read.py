@@ -303,6 +303,15 @@ def load_effects(
 
     Raises:
         InputError: it is not a run folder, or holds no effects.
+
+    Example:
+        >>> import tempfile
+        >>> from rinn import RINN, make_dataset
+        >>> data = make_dataset("random", samples=99, inputs=5, outputs=6, latents=2)
+        >>> model = RINN(effects="regression", bootstraps=2).fit(data.x, data.y)
+        >>> effects, inputs = load_effects(model.save(tempfile.mkdtemp()))
+        >>> effects.shape, inputs[0]
+        ((5, 6), 'x0')
     """
     contents = load_run(run)
     path = contents.folder / EFFECTS
