@@ -2,7 +2,7 @@
 
 The data are 5000 generated tumours, 634 inputs and 68 outputs. With `--paper` DM runs on the
 paper's four data sets instead, simulated afresh, at its twelve settings, and the best setting is
-chosen with sight of the truth, as in the paper: by hidden F1, ties by input F1.
+chosen with knowledge of the truth, as in the paper: by hidden F1, ties by input F1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recovery under the paper's protocol: hidden and input F1 over fresh data seeds.
 
-One threshold for the kept networks of a cell is chosen with sight of the truth, as in the paper;
-the graph's own scores beside it are not. Finished cells are kept in `--out`, one JSON object a
+One threshold for the kept networks of a cell is chosen with knowledge of the truth, as in the
+paper; the graph's own scores are not. Finished cells are kept in `--out`, one JSON object a
 line, so that the same command goes on where it was stopped.
 """
 

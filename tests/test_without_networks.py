@@ -266,5 +266,5 @@ def test_the_sentence_names_what_stands_beside_the_graph():
     assert found.sentence == (
         "The graph's network predicts held-out samples worse than a regression on all inputs "
         "(loss 1.2000 against 1.0000, difference 0.2000 ± 0.0100; with no input 2.0000): the graph "
-        "leaves out something that the data hold."
+        "misses something in the data."
     )

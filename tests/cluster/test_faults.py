@@ -164,7 +164,7 @@ def test_the_end_of_the_scheduler_ends_the_work(tmp_path, monkeypatch):
             results = iter(tasks)
             assert next(results).result in {number**2 for number in range(50)}
             scheduler.kill()
-            with pytest.raises(ClusterError, match=r"the scheduler .* does not answer any more"):
+            with pytest.raises(ClusterError, match=r"the scheduler .* no longer answers"):
                 list(results)
     finally:
         for process in processes:

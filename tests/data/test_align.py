@@ -93,10 +93,10 @@ def test_tables_that_could_both_be_turned_are_left_and_refused(tmp_path):
     genes = number(range(60), "g")
     x, y = make_frames(genes, genes)
     paths = write_tables(tmp_path, x, y.T)
-    with pytest.raises(InputError, match=r"in both tables, and give each sample a row of its own$"):
+    with pytest.raises(InputError, match=r"in both tables, and give each sample its own row$"):
         load_data(*paths)
     x, y = make_frames(["a", "b", "c"], ["d", "e"])
-    with pytest.raises(InputError, match="way in both tables, and give each sample a row of"):
+    with pytest.raises(InputError, match="way in both tables, and give each sample its own row"):
         load_data(*write_tables(tmp_path, x.T, y.T))
 
 

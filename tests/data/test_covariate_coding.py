@@ -21,7 +21,7 @@ def test_reference_is_the_max_frequent_level_and_missing_is_a_level():
     assert found.numbers.sum(axis=0).tolist() == [1, 2, 4]
     assert (found.numbers[4:9] == 0).all()
     assert dropped == ()
-    assert found.notes == ("covariate 'tissue': 1 missing values are a level of their own",)
+    assert found.notes == ("covariate 'tissue': 1 missing values are a separate level",)
 
 
 def test_ties_between_levels_go_to_the_first_name():

@@ -217,7 +217,7 @@ def test_ids_only(tmp_path):
     path = write(tmp_path / "t.csv", "sample;a\ns1;1\ns2;2\n")
     reject(
         path,
-        "must have a column of numbers, but it has none beside the sample ids; check that .csv "
+        "must have a column of numbers, but it has none besides the sample ids; check that .csv "
         "fields are separated by commas and .tsv fields by tabs",
     )
 

@@ -56,7 +56,7 @@ def test_failed_cells_end_with_1(runs, tmp_path, capsys):
     assert call("--out", tmp_path, "--datasets", "3") == 1
     shown = capsys.readouterr()
     assert "failed" in shown.out
-    words = "rinn: training came to nothing in or-dbn-0; the same command tries again.\n"
+    words = "rinn: training failed in or-dbn-0; the same command tries again.\n"
     assert shown.err.endswith(words)
 
 

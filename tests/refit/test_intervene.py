@@ -185,7 +185,7 @@ class TestCautions:
 
     def test_a_graph_that_does_not_carry_the_data(self, tmp_path):
         folder = write_linear_run(tmp_path / "run", comparison=make_comparison(False))
-        with pytest.warns(UserWarning, match="leaves out something"):
+        with pytest.warns(UserWarning, match="misses something"):
             predict_do(load_model(folder), make_table(), inputs={"A": 1})
 
     def test_samples_outside_the_data(self, model):

@@ -314,7 +314,7 @@ def test_the_sentence_says_who_predicts_better(shift, words, carries):
     assert compared.is_adequate is carries
     assert compared.sentence.startswith(f"The graph's network predicts held-out samples {words}")
     assert f"(loss {ours.mean():.4f} against {theirs.mean():.4f}, " in compared.sentence
-    assert ("leaves out" in compared.sentence) is not carries
+    assert ("misses" in compared.sentence) is not carries
     both = compare_losses(empty, np.stack([theirs, theirs]))
     assert both == compared
 

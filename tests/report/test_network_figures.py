@@ -118,7 +118,7 @@ def test_without_a_truth_nothing_is_marked():
 def test_thresholds_chosen_with_sight_of_the_truth_are_said_to_be():
     maps, truth = paper_maps()
     figure = plot_strips(strips_info(maps, INPUTS, OUTPUTS, truth=truth), title="strips")
-    assert "chosen with sight of the truth" in " ".join(texts(figure))
+    assert "chosen with knowledge of the truth" in " ".join(texts(figure))
     assert set(PAPER_LATENTS) - {"16", "18"} <= set(texts(figure))
     assert encode_figure(figure, "png")
     assert strips_info(maps, INPUTS, OUTPUTS, truth=truth).found == 7

@@ -307,7 +307,7 @@ def test_scores_say_what_has_seen_the_truth(run):
     change_manifest(run, lambda m: m | {"scores": make_scores()})
     write_graph(make_latent_graph(list("abcd"), list("vwxyz")), run / "truth.json")
     words = read(write_report(run)).words
-    assert "threshold chosen with sight of the truth" in words
+    assert "threshold chosen with knowledge of the truth" in words
     assert "The truth has 2 latents" in words
     assert "edges that differ (SHD): 3" in words
 

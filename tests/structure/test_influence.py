@@ -44,7 +44,7 @@ def test_a_prior_that_says_nothing_leaves_the_graph_as_it_is(chain, plain):
     counts = did.to_json()["counts"]
     assert counts.pop("edges") == plain.number_of_edges()
     assert not any(counts.values())
-    assert did.sentence.startswith(f"Of {plain.number_of_edges()} edges none owes its place")
+    assert did.sentence.startswith(f"Of {plain.number_of_edges()} edges, none is there because of")
 
 
 def test_what_is_ordered_is_obeyed_and_named(chain, plain):
@@ -105,7 +105,7 @@ def test_an_order_is_an_edge_of_its_own():
     assert {*did.forced, *did.prior_driven} == {("b", "y")}
     assert (did.contradictions[0].says, did.contradictions[0].reported) == ("must", True)
     assert "One firm statement goes against the data: must of 'b' and 'y'" in did.sentence
-    assert "it joined 1 pair of input and output and parted none" in did.sentence
+    assert "it connected 1 pair of input and output and disconnected none" in did.sentence
 
 
 def test_an_order_that_no_search_follows_is_stated():

@@ -87,7 +87,7 @@ def test_hints():
     graph = make_graph(["PI3Ki", "INS"], ["akt"])
     given = {"AKTT": MappedNodes(("akt",))}
     first, second = find_hints(match_names(graph, NODES, given), NODES, given)
-    assert first.startswith("--map speaks of 'AKTT', which is no input or output of the graph")
+    assert first.startswith("--map names 'AKTT', which is no input or output of the graph")
     assert "did you mean 'akt'?" in first
     assert second.endswith("write 'PI3Ki,pi3k,inhibits' into the file of --map")
 

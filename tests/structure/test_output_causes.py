@@ -12,7 +12,7 @@ from rinn.structure.records import GraphSettings
 INPUTS, OUTPUTS = ("a", "b", "c"), ("y0", "y1", "y2", "y3", "z0", "z1")
 SENTENCE = (
     "Outputs that may cause outputs: given 'y0', the inputs of L1 have no effect on 'y1', 'y2', "
-    "'y3' any more; L1 may be 'y0' itself."
+    "'y3'; L1 may be 'y0' itself."
 )
 
 

@@ -69,7 +69,7 @@ def test_constant_columns_are_passed_over(data):
         ("must", "EGFR", "FOS"),
     )
     assert np.argwhere(found.prior.order).tolist() == [[1, 2]]
-    words = "--prior (p.csv): 1 of 5 statements used; 4 about constant columns were passed over"
+    words = "--prior (p.csv): 1 of 5 statements used; 4 about constant columns were ignored"
     assert found.notes == (words,)
 
 
@@ -168,7 +168,7 @@ def test_networks_of_strangers(data, tmp_path):
     known = PriorKnowledge(network=load_network(path))
     assert resolve(known, data).prior.is_empty
     path.write_text("EGFR to a\n")
-    with pytest.raises(InputError, match="speak of the outputs of the tables"):
+    with pytest.raises(InputError, match="name the outputs of the tables"):
         resolve(PriorKnowledge(network=load_network(path)), data)
 
 

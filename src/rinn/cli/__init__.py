@@ -58,7 +58,7 @@ def run(arguments: list[str]) -> int:
             name = f"{error.filename[:200]} cannot be used ({error.strerror})"
             return _complain(f"{name}; check its name and permissions", 2)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-            return _complain(f"nothing more can be written ({error.strerror}); make room", 2)
+            return _complain(f"nothing more can be written ({error.strerror}); free some space", 2)
         # Wrong options: typer's errors, whose class has moved between releases, have this method.
         if hasattr(error, "format_message"):
             return _complain(error.format_message().rstrip("."), 2)

@@ -209,7 +209,7 @@ def reproduce(
         print_line(f"open {out / 'tables.html'}")
     if comparison.failed:
         names = ", ".join(cell.job.name for cell in comparison.failed)
-        raise TrainingError(f"training came to nothing in {names}; the same command tries again")
+        raise TrainingError(f"training failed in {names}; the same command tries again")
 
 
 def _fit(

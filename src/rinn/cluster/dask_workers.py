@@ -233,7 +233,7 @@ def _find_address(client: Client) -> str:
 
 def _report_loss(client: Client) -> ClusterError:
     return ClusterError(
-        f"the scheduler {_find_address(client)} does not answer any more; what was "
+        f"the scheduler {_find_address(client)} no longer answers; what was "
         f"finished is saved, and the same command resumes once a scheduler runs"
     )
 

@@ -23,7 +23,7 @@ SIZES = ("latents", "edges drawn", "held-out R²", "time")
 SCORES = ("latents F1", "precision", "recall", "edges F1", "pairs F1", "SHD")
 NOTES = (
     "Latents: a found latent is a true one if it reaches the same outputs, with at most one "
-    "more or less. Pairs: which input acts on which output, by whatever path. SHD: the number of "
+    "more or less. Pairs: which input acts on which output, by any path. SHD: the number of "
     "edges to add, remove or turn.",
     "Held-out R²: of a linear regression of each output on the inputs that reach it, on the test "
     "samples, mean over the outputs. Its slopes have not seen these samples; the graphs of "

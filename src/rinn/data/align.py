@@ -388,7 +388,7 @@ def _match_samples(x: Table, y: Table) -> tuple[Table, Table, list[Dropped]]:
     if not samples:
         advice = "write the ids in the same way in both tables"
         if {*x.columns, *x.samples} & {*y.columns, *y.samples}:
-            advice += ", and give each sample a row of its own"
+            advice += ", and give each sample its own row"
         raise InputError(
             f"X and Y must share sample ids, but no id of X (such as {quote(x.samples[0])}) is in "
             f"Y (such as {quote(y.samples[0])}); {advice}"

@@ -271,7 +271,7 @@ def _convert(frame: pd.DataFrame, source: str) -> CovariateTable:
             samples, first = cells, 1
     names = names[first:]
     if not names or not len(frame):
-        what = "a column beside the sample ids" if len(frame) else "a row for each sample"
+        what = "a column besides the sample ids" if len(frame) else "a row for each sample"
         raise InputError(f"{source} must have {what}, but there is none; add it")
     for labels, what in ((names, "column"), (samples or (), "sample")):
         check_unique(labels, source, what)
@@ -342,7 +342,7 @@ def _make_notes(coding: Coding, values: np.ndarray) -> list[str]:
     name, notes = quote(coding.name), []
     missing = int((_name_levels(values) == MISSING_LEVEL).sum())
     if missing:
-        fate = "are a level of their own" if coding.levels else "were replaced by the mean"
+        fate = "are a separate level" if coding.levels else "were replaced by the mean"
         notes.append(f"covariate {name}: {missing} missing values {fate}")
     if coding.levels:
         return notes

@@ -233,7 +233,7 @@ def check_cells(
     """Refuse names that are empty or repeated, and values that are missing or infinite."""
     if not cells.columns:
         raise InputError(
-            f"{source} must have a column of numbers, but it has none beside the sample ids; "
+            f"{source} must have a column of numbers, but it has none besides the sample ids; "
             f"check that .csv fields are separated by commas and .tsv fields by tabs"
         )
     if not len(cells.values):

@@ -18,7 +18,7 @@ from rinn.errors import InputError
 from rinn.graphs.basics import latents_in_order, reach
 
 PROTOCOL = (
-    "paper (oracle): one threshold per table for all models, chosen with sight of the truth "
+    "paper (oracle): one threshold per table for all models, chosen with knowledge of the truth "
     "by the best mean F1"
 )
 FIELDS = ("precision", "recall", "f1")
@@ -69,7 +69,7 @@ class Score:
 
 @dataclass(frozen=True)
 class TableScores:
-    """The scores of several models under one oracle threshold, chosen with sight of the truth."""
+    """The scores of several models under one threshold, chosen with knowledge of the truth."""
 
     scores: tuple[Score, ...]
     threshold: float
@@ -93,7 +93,7 @@ class TableScores:
 
 @dataclass(frozen=True)
 class PaperScores:
-    """Both tables of the paper's protocol, each with a threshold chosen with sight of the truth."""
+    """Both tables of the paper's protocol, each with a threshold that the truth has chosen."""
 
     hidden: TableScores
     input: TableScores | None
@@ -176,7 +176,7 @@ def score_protocol(
     """Score models by the paper's protocol, with an oracle threshold.
 
     A node acts on an output where |map| > threshold. Each table has one threshold for all models,
-    the one with the best mean F1: it is chosen with sight of the truth, so the result says what
+    the one with the best mean F1: it is chosen with knowledge of the truth, so the result says what
     the maps contain, not what a user gets. Of equally good thresholds the middle of their longest
     run is taken.
 

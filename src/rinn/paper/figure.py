@@ -38,7 +38,7 @@ PANEL = 0.98
 
 REPRODUCTION = FigureKind(
     "reproduction",
-    "the tables of a reproduction beside the paper's",
+    "the tables of a reproduction compared with the paper's",
     lambda folder: plot_reproduction(load_comparison(folder)),
 )
 ALL_FIGURES = {**FIGURES, REPRODUCTION.name: REPRODUCTION}

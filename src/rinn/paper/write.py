@@ -213,6 +213,6 @@ def _render_costs(comparison: Comparison) -> Markup:
     if rows:
         listing = write_table(tables.COST_HEADERS, rows, title)
     note = paragraph(
-        "Thresholds, and DM's settings, were chosen with sight of the truth.", class_="note"
+        "Thresholds, and DM's settings, were chosen with knowledge of the truth.", class_="note"
     )
     return element("section", element("h2", title), note, listing)

@@ -58,7 +58,7 @@ class Comparison:
         numbers += ")" if self.mean_loss is None else f"; with no input {self.mean_loss:.4f})"
         how = "worse than" if not self.is_adequate else "as well as"
         how = "better than" if self.difference < -max(self.error, NEGLIGIBLE) else how
-        why = "" if self.is_adequate else ": the graph leaves out something that the data hold"
+        why = "" if self.is_adequate else ": the graph misses something in the data"
         return f"The graph's network predicts held-out samples {how} {self.other} {numbers}{why}."
 
 

@@ -160,8 +160,8 @@ def answer(
         )
     if model.is_adequate is False:
         messages.append(
-            "the graph's network predicts held-out samples worse than models that know no graph: "
-            "the graph leaves out something, and so does this answer"
+            "the graph's network predicts held-out samples worse than models without a graph: "
+            "the graph misses something, and so does this prediction"
         )
     return Prediction(
         outputs=model.outputs,

@@ -111,7 +111,7 @@ def find_output(path: Path, manifest: dict[str, Any], kind: FolderKind) -> dict[
     stored = load_stored(path, kind)
     if changes := _list_changes(stored, manifest, kind):
         raise InputError(
-            f"--out must be a new folder or one of this very {kind.noun}, but {path} was made with "
+            f"--out must be a new folder or one of this {kind.noun}, but {path} was made with "
             f"other {', '.join(changes)}; choose another folder, or repeat that {kind.noun}'s "
             f"command"
         )

@@ -90,7 +90,7 @@ def load_models(
         (_,) = {model.latents for model in models}  # the same in all of them
     except FileNotFoundError:
         raise InputError(
-            f"RUN must hold a graph with a network of its own, but {path} does not exist; the "
+            f"RUN must hold a graph with its own network, but {path} does not exist; the "
             f"strategies rinn, dnn and esc write it at the end of 'rinn fit'"
         ) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,

@@ -35,7 +35,7 @@ TITLES = {
     "tests": "testing latents and edges",
     "output edges": "searching for edges between outputs",
     "refit": "fitting the graph as a network",
-    "null": "searching where there is nothing to find",
+    "null": "searching permuted tables",
     "writing": "writing the run folder",
     "scoring": "scoring against the truth",
     "report": "writing the report",

@@ -1,6 +1,6 @@
 """DM: Detect MIMIC, latents from tests of independence; both alphas are searched.
 
-The publication chose the alphas with sight of the truth. Without one, the graph is chosen that
+The publication chose the alphas with knowledge of the truth. Without one, the graph is chosen that
 describes the data best for its number of edges, by the Bayesian information criterion.
 """
 

@@ -183,7 +183,7 @@ REGRESSION = Detection(
         "only with another input, is not seen. Binary outputs are treated as numbers.",
         "Inputs are grouped by the outputs with significant effects. Where effects are weak, a "
         "latent may be split into several, and direct edges bypass it.",
-        "Two latents that act on the same outputs cannot be told apart and appear as one.",
+        "Two latents that act on the same outputs cannot be distinguished and appear as one.",
     ),
     setup="q < 0.05, groups by an overlap of 0.7",
     assumes="linear effects; inputs of one latent have the same outputs",

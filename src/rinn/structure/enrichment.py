@@ -106,7 +106,7 @@ def enrich_latents(
     annotated = {side: pool & sets.genes for side, pool in pools.items()}
     if not annotated["both"]:
         raise InputError(
-            f"GMT must speak of the run's inputs or outputs, but none of them (such as "
+            f"GMT must name the run's inputs or outputs, but none of them (such as "
             f"{quote_some(sorted(pools['both']))}) is in a set (such as "
             f"{quote_some(sets.examples)}); give a file that spells genes as the tables do"
         )

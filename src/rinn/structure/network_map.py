@@ -47,7 +47,7 @@ class NodeMatch:
 
 
 def load_map(path: str | os.PathLike[str]) -> dict[str, MappedNodes]:
-    """Read the columns name, node and, if wanted, action (inhibits or activates).
+    """Read the columns name, node and, optionally, action (inhibits or activates).
 
     A name on several lines stands for several nodes; one without a node is left out.
     """
@@ -56,7 +56,7 @@ def load_map(path: str | os.PathLike[str]) -> dict[str, MappedNodes]:
     header = [name.strip().lower() for name in next(records, [])]
     if not {*FIELDS[:2]} <= {*header} <= {*FIELDS, *MORE_FIELDS} or len({*header}) < len(header):
         raise lines.reject(
-            "begin with the column names name, node and, if wanted, action",
+            "begin with the column names name, node and, optionally, action",
             f"has {quote(','.join(header))}",
             "mend that line",
         )
@@ -129,7 +129,7 @@ def find_hints(
     """Names of the map that the graph lacks, and inputs that may be inhibitors: a node and an i."""
     names = {one.name for one in matches}
     hints = [
-        f"--map speaks of {quote(name)}, which is no input or output of the graph"
+        f"--map names {quote(name)}, which is no input or output of the graph"
         f"{suggest(name, sorted(names), listed=False)}"
         for name in given or {}
         if name not in names and not names & {f"{name}_x", f"{name}_y"}

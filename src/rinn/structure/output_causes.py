@@ -46,7 +46,7 @@ def find_output_causes(
             others = quote_some([outputs[o] for o in children if o != cause])
             result.append(
                 f"Outputs that may cause outputs: given {y0}, the inputs of {latent} have no "
-                f"effect on {others} any more; {latent} may be {y0} itself."
+                f"effect on {others}; {latent} may be {y0} itself."
             )
     return tuple(result)
 

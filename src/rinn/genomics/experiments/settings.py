@@ -134,7 +134,7 @@ class ExperimentSettings(Settings):
         choices=("pseudobulk", "cells"),
     )
     replicate_column: str | None = setting(
-        None, "perturb-seq: column of obs with the replicate; each has pseudo-bulks of its own."
+        None, "perturb-seq: column of obs with the replicate; each has its own pseudo-bulks."
     )
     min_cells: int = setting(
         10, "perturb-seq: minimum number of cells of a pseudo-bulk.", minimum=1

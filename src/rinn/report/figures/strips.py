@@ -76,7 +76,7 @@ class StripsInfo:
         if self.thresholds is not None:
             lines.append(
                 f"Black frame: shows the pattern of the true latent named above it (|effect| > "
-                f"{self.thresholds[0]:.2g}, chosen with sight of the truth); of an input, its "
+                f"{self.thresholds[0]:.2g}, chosen with knowledge of the truth); of an input, its "
                 f"pattern. {self.found} of {self.patterns} patterns found."
             )
         if self.only_active:

@@ -77,7 +77,7 @@ def _render_table(contents: RunContents, scores: Scores) -> Markup:
     size = f"The truth has {number} latents that act on different outputs. " if number else ""
     note = (
         "* Mean over the ten networks that the paper's distance chooses, threshold chosen with "
-        "sight of the truth: what the networks contain, not what one would get without the truth."
+        "knowledge of the truth: what the networks contain, not what one would get without it."
     )
     if not contents.nets:
         note = NO_NETWORKS

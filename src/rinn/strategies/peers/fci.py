@@ -77,6 +77,6 @@ FCI = Detection(
         "The tests are of linear dependence, and binary columns are treated as numbers.",
     ),
     setup="Fisher's z at 0.001; tiers X, Y; no input acts on an input",
-    assumes="faithfulness; linear dependence; latents add noise of their own to their outputs",
+    assumes="faithfulness; linear dependence; latents add their own noise to their outputs",
     suits="columns whose order is unknown: it needs no division into causes and effects",
 )

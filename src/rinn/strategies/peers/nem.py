@@ -128,7 +128,7 @@ NEM = Detection(
     caveats=(
         "Each output is an effect of one input, with all inputs above it: an output that two "
         "unrelated latents act on cannot be described.",
-        "Every latent has inputs of its own. An effect is present or absent, whatever its size.",
+        "Every latent has its own inputs. An effect is present or absent, regardless of its size.",
     ),
     setup="tests at q < 0.05 as data, error rates 0.1 and 0.02",
     assumes="effects are nested; each output belongs to one latent; each latent has an input",

@@ -77,15 +77,15 @@ class Influence:
     @property
     def sentence(self) -> str:
         """What it did, in one or two sentences."""
-        few = {0: "none owes its", 1: "one owes its"}
-        owe = few.get(len(self.prior_driven), f"{len(self.prior_driven)} owe their")
-        text = f"Of {count(self.edges, 'edge')} {owe} place to prior knowledge"
+        few = {0: "none is", 1: "one is"}
+        are = few.get(len(self.prior_driven), f"{len(self.prior_driven)} are")
+        text = f"Of {count(self.edges, 'edge')}, {are} there because of prior knowledge"
         if self.forced:
             are = "one is" if len(self.forced) == 1 else f"{len(self.forced)} are"
             text += f", and {are} reported only because the prior says so"
         text += (
-            f"; it joined {count(len(self.gained), 'pair')} of input and output and parted "
-            f"{len(self.lost) or 'none'}."
+            f"; it connected {count(len(self.gained), 'pair')} of input and output and "
+            f"disconnected {len(self.lost) or 'none'}."
         )
         clear = [one for one in self.contradictions if one.says in ("must", "mustnot")]
         if clear:

@@ -115,7 +115,7 @@ def _add_statements(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
         )
         done = add(prior, statement, names, said)
         used, passed = used + done, passed + (not done)
-    left = f"; {passed} about constant columns were passed over" if passed else ""
+    left = f"; {passed} about constant columns were ignored" if passed else ""
     return f"{source}: {used} of {len(given.statements)} statements used{left}"
 
 
@@ -148,7 +148,7 @@ def _add_similarity(prior: Prior, statement: Statement, names: _Names, said: _Sa
             continue
         if one == other:
             raise InputError(
-                f"{said.source} must speak of two different columns, but {statement.location} "
+                f"{said.source} must name two different columns, but {statement.location} "
                 f"names {quote(pair[0])} twice; name another"
             )
         if said.check((role, min(one, other), max(one, other)), statement):
@@ -271,7 +271,7 @@ def _add_network(prior: Prior, given: PriorKnowledge, names: _Names) -> str:
 def _raise_strangers(source: str, names: _Names, others: Sequence[str], *roles: str) -> None:
     expected = [name for role in roles for name in names.short[role]]
     raise InputError(
-        f"{source} must speak of the {' or '.join(f'{role}s' for role in roles)} of the tables, "
+        f"{source} must name the {' or '.join(f'{role}s' for role in roles)} of the tables, "
         f"but has none of them (such as {quote_some(expected)}); it has names such as "
         f"{quote_some(others)}: give a file that spells them as the tables do"
     )

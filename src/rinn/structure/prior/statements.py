@@ -55,7 +55,7 @@ def load_statements(path: str | os.PathLike[str]) -> tuple[Statement, ...]:
     if not result:
         raise InputError(
             f"--prior ({path}) must hold at least one statement, but it has none; each is one of "
-            f"{', '.join(KINDS)} and the names it speaks of"
+            f"{', '.join(KINDS)} and the names it is about"
         )
     return result
 
@@ -82,7 +82,7 @@ def _check_header(names: list[str], lines: Lines) -> None:
     for name in names:
         if name not in FIELDS:
             raise lines.reject(
-                f"begin with the column names {', '.join(FIELDS[:3])} and, if wanted, weight, note",
+                f"begin with the columns {', '.join(FIELDS[:3])} and, optionally, weight, note",
                 f"has {quote(name)}",
                 _advise_header(name),
             )
@@ -119,7 +119,7 @@ def _read_json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"--prior ({path}) must hold JSON, but it does not ({error}); write the file anew"
+            f"--prior ({path}) must hold JSON, but it does not ({error}); write the file again"
         ) from None
     entries = result.get("statements") if isinstance(result, dict) else result
     if not isinstance(entries, list):
@@ -181,7 +181,7 @@ def _read_weight(value: Any, location: str, path: Path) -> float | None:
         number = math.nan
     if not 0 < number <= MAX_WEIGHT:
         must = f"have a weight above 0 and at most {MAX_WEIGHT:g}, in log odds"
-        advice = "mend it, or leave it out; mustnot and apart need no minus"
+        advice = "correct it, or leave it out; mustnot and apart need no minus"
         raise _reject(path, location, must, f"has {quote(str(value))}", advice)
     return number
 
