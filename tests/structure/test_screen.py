@@ -127,6 +127,21 @@ def test_columns_that_statements_name_are_kept():
     assert "y249" in plan.data.outputs
 
 
+def test_near_copies_of_a_named_input_are_left_out():
+    rng = np.random.default_rng(3)
+    data = make_wide(outputs=20)
+    x = data.x.copy()
+    for i, flipped in ((100, 0.02), (101, 0.02), (102, 0.2)):
+        x[:, i] = np.where(rng.random(600) < flipped, 1 - x[:, 0], x[:, 0])
+    data = replace(data, x=x)
+    problem = make_problem(data)
+    named = screen(data, problem, {"x0"})
+    assert "x0" in named.inputs
+    assert not {"x100", "x101", "x102"} & set(named.inputs)
+    # Where the named column is a poor copy, the cause is kept beside it.
+    assert {"x0", "x102"} <= set(screen(data, problem, {"x102"}).inputs)
+
+
 def test_networks_that_are_asked_for_read_all_inputs():
     data = make_wide(samples=1500)
     plan = plan_run(data, replace(SETTINGS, effects="corrected", trials=16))

@@ -38,6 +38,7 @@ SWAPS = 20  # proposed for each edge; more change nothing
 PERMUTATIONS = 1000
 ALPHA = 0.05
 SAME = 1e-9  # scores that differ less are equal
+MAX_NODES = 50  # of each latent, in the table
 LATENT, DIRECT = "latent", "direct edges"
 COLUMNS = (
     "latent", "kind", "node", "rank", "score", "p", "q", "inputs", "outputs", "fisher_p",
@@ -60,7 +61,7 @@ class KnownNodes:
     """The nodes of a network that lie between the inputs and outputs of latents.
 
     Attributes:
-        table: one row for each arm and node with a score above 0, the highest first: latent (or the
+        table: one row for each arm and node with a score above 0, the 50 highest: latent (or the
             input, where `kind` is "direct edges"), node, rank (nodes with equal scores share one),
             score, p, q (of rank 1), inputs and outputs with the steps to them, and p and q of
             the plain test.
@@ -282,8 +283,7 @@ def _make_table(
 
     rows = []
     for arm, values, chances, own_q in zip(arms, scores, p, q, strict=True):
-        order = [node for node in np.argsort(-values, kind="stable") if values[node] > 0]
-        for node in order:
+        for node in np.argsort(-values, kind="stable")[: min(MAX_NODES, (values > 0).sum())]:
             rank = 1 + int((values > values[node] + SAME).sum())
             sides = list_steps(arm.inputs, 0, node), list_steps(arm.outputs, 1, node)
             own = own_q if rank == 1 else np.nan

@@ -89,6 +89,8 @@ def screen(data: Data, problem: Problem, named: Collection[str] = ()) -> Data:
         if len(kept) == len(x):
             wanted.update(_find_similar(x, kept, y, np.array(sorted(wanted), int)))
             break
+        if not number and len(kept):
+            outcomes = _leave(x.take(kept), y)  # near-copies of a named input add nothing to it
         pool = np.setdiff1d(tests.inputs, kept)
         pool = np.sort(pool[np.argsort(-tests.input_t[pool], kind="stable")[: c.MAX_POOL]])
         new = _select(x.take(pool), outcomes, tests.cutoff, x.free, limit - len(kept))

@@ -37,6 +37,7 @@ MAX_KEPT = 20_000_000  # indices of permutations: more are drawn again for each 
 SMALLEST = 1e-300
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
 MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
+FEW_OUTPUTS = 3  # as many squares together are near to a chi-square of few degrees of freedom
 
 Null = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -122,12 +123,13 @@ class SetTest:
         result = _shrink(self._squares[row, list(outputs)].sum(), self._y.shape)
         mean, spread, skew = (part[len(outputs) - 1] for part in self._nulls[key])
         p = float(stats.pearson3.sf((result - mean) / spread, skew))
-        return p if len(self._y) > 1 else max(p, self._find_least(carriers))
+        is_few = len(self._y) <= FEW_OUTPUTS
+        return max(p, self._find_least(carriers, outputs)) if is_few else p
 
-    def _find_least(self, carriers: float) -> float:
-        """One over the number of positions that carriers, or outliers of one output, can take."""
+    def _find_least(self, carriers: float, outputs: Sequence[int]) -> float:
+        """One over the number of positions that carriers, or outliers of an output, can take."""
         samples = self._x.shape[1]
-        few = max(1, round(min(carriers, _count_carriers(self._y[0]))))
+        few = max(1, round(min(carriers, *(_count_carriers(self._y[o]) for o in outputs))))
         return float(np.exp(-np.log(samples - np.arange(few)).sum() + gammaln(few + 1)))
 
     def _permute(self, row: int) -> Float[np.ndarray, "permutation output"]:
@@ -170,9 +172,12 @@ def _sum_up(squares: Float[np.ndarray, "permutation output"], shape: tuple[int, 
 
 
 def _shrink(sums: Any, shape: tuple[int, ...]) -> Any:
-    """Bring sums of squares near to a normal: log; cube root of one (Wilson, Hilferty 1931)."""
+    """Bring sums of squares near to a normal: log; cube root of few (Wilson, Hilferty 1931).
+
+    The logarithm of few has a long lower tail, so that a normal upper one is far too long.
+    """
     outputs, samples = shape
-    return np.cbrt(sums * samples) if outputs == 1 else np.log(sums + SMALLEST)
+    return np.cbrt(sums * samples) if outputs <= FEW_OUTPUTS else np.log(sums + SMALLEST)
 
 
 def _count_carriers(values: Float[np.ndarray, " sample"]) -> float:
