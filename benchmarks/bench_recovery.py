@@ -53,6 +53,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rinn
+from rinn.cluster.connect import open_workers
 from rinn.compare.limits import end_with_parent, run_limited
 from rinn.config import BUDGETS, DEVICES, RunSettings, check_choice
 from rinn.data.align import as_data
@@ -306,6 +307,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--budget", default="default", choices=BUDGETS)
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--jobs", type=int, default=1, help="processes, which share a GPU")
+    parser.add_argument("--cluster", help="workers for the cases: local:N, tcp://host:8786, a file")
     parser.add_argument("--limit", type=float, help="seconds after which no case is started")
     parser.add_argument("--trials", type=int, help="networks, in place of the budget's")
     parser.add_argument("--epochs", type=int)
@@ -444,10 +446,12 @@ def run_all(
     task = functools.partial(measure, device=options.device, jobs=options.jobs)
     if limit := getattr(options, "case_limit", None):
         task = functools.partial(measure_limited, device=options.device, limit=limit)
-    if options.jobs > 1:
+    if cluster := getattr(options, "cluster", None):
+        records: Iterable[Record] = run_on_workers(task, due(), cluster, options.device, console)
+    elif options.jobs > 1:
         # Workers inherit it; JAX would give the whole GPU to the first of them.
         os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-        records: Iterable[Record] = run_spawned(task, due(), options.jobs)
+        records = run_spawned(task, due(), options.jobs)
     else:
         find_devices(options.device)
         records = map(task, due())
@@ -463,6 +467,24 @@ def find_twin(case: Case, done: dict[Case, Record]) -> Record | None:
         if case.is_like(other) and record["versions"]["source"] == find_versions()["source"]:
             return record | {"case": dataclasses.asdict(case), "copied_from": other.suite}
     return None
+
+
+def run_on_workers(
+    task: Callable[[Case], Record],
+    cases: Iterable[Case],
+    cluster: str,
+    device: str,
+    console: Console,
+) -> Iterator[Record]:
+    """Run each case as a task on the workers of a cluster, which need rinn and not this file."""
+    with (
+        open_workers(cluster, device, lambda text: console.print(text, highlight=False)) as workers,
+        workers.open(task) as tasks,
+    ):
+        for number, case in enumerate(cases):
+            tasks.add(number, case)
+        for done in tasks:
+            yield done.result
 
 
 def run_spawned(

@@ -26,8 +26,8 @@ def started(monkeypatch):
                 raise TypeError("unexpected keyword argument 'typo'")
             values.update(given)
 
-        def scale(self, jobs):
-            values["scaled"] = jobs
+        def adapt(self, minimum_jobs, maximum_jobs):
+            values["jobs"] = minimum_jobs, maximum_jobs
 
     monkeypatch.setattr(dask_jobqueue, "SLURMCluster", Fake)
     monkeypatch.setattr(dask_jobqueue, "SGECluster", Fake)
@@ -100,7 +100,7 @@ def test_a_file_describes_jobs(tmp_path, started):
     path = write(tmp_path, "kind: slurm\njobs: 3\ncores: 4\nmemory: 8GB\nqueue: long\n")
     read_cluster_file(path)()
     assert started.pop("job_script_prologue") == ["export JAX_NUM_CPU_DEVICES=1", "export NPROC=1"]
-    assert started == {"cores": 4, "memory": "8GB", "processes": 4, "queue": "long", "scaled": 3}
+    assert started == {"cores": 4, "memory": "8GB", "processes": 4, "queue": "long", "jobs": (3, 3)}
 
 
 def test_jobs_with_gpus_have_a_worker_for_each(tmp_path, started):

@@ -200,7 +200,7 @@ def _start(path: Path, module: str, name: str, values: dict[str, Any], jobs: int
             f"documentation of {module.partition('.')[0].replace('_', '-')}"
         ) from error
     if jobs:
-        cluster.scale(jobs=jobs)
+        cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)  # a job that ends is submitted again
     return cluster
 
 

@@ -57,7 +57,7 @@ def limit_cores(number: int | None) -> Iterator[None]:
         yield
         return
     check_integer("cores", number, 1, MAX_CORES)
-    os.environ["NPROC"] = str(number)  # the size of XLA's thread pool
+    os.environ["NPROC"] = str(number)  # the size of XLA's thread pool, for child processes too
     with contextlib.suppress(RuntimeError):  # JAX is already in use
         jax.config.update("jax_num_cpu_devices", number)
     if (now := len(jax.devices("cpu"))) != number:
