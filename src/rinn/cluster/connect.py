@@ -7,6 +7,7 @@ import importlib
 import logging
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,23 @@ def open_workers(
     connect = _find_cluster(cluster)
     with contextlib.ExitStack() as stack:
         yield DaskWorkers(lambda: connect(stack), device, notify=notify)
+
+
+def find_client() -> Client | None:
+    """Dask's default client, where there is one; within a task of Dask there is none.
+
+    A task that waited for other tasks would keep the worker that they need.
+    """
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import default_client, get_worker
+
+    with contextlib.suppress(ValueError):
+        get_worker()
+        return None
+    with contextlib.suppress(ValueError):
+        return default_client()
+    return None
 
 
 def _find_cluster(name: str) -> Callable[[contextlib.ExitStack], Client]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
 
-from rinn.config import DEVICES, KEPT, RunSettings, check_choice, check_integer
+from rinn.config import DEVICES, KEPT, RunSettings, check_choice, check_integer, count_cores
 from rinn.data.align import MIN_SAMPLES, find_names, match_rows, pair_tables
 from rinn.data.covariates import match_covariates
 from rinn.data.kinds import check_kinds
@@ -60,6 +60,8 @@ class GraphEstimator(RunResults, BaseEstimator):
         min_samples: int = MIN_SAMPLES,
         verbose: bool = False,
         prior: PriorKnowledge | str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        client: Any = None,
     ) -> None:
         self.budget = budget
         self.trials = trials
@@ -78,6 +80,16 @@ class GraphEstimator(RunResults, BaseEstimator):
         self.min_samples = min_samples
         self.verbose = verbose
         self.prior = prior
+        self.n_jobs = n_jobs
+        self.client = client
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that is not fitted; a connection to a cluster is shared, not copied."""
+        parameters = {
+            name: value if name == "client" else clone(value, safe=False)
+            for name, value in self.get_params(deep=False).items()
+        }
+        return type(self)(**parameters)
 
     def fit(
         self,
@@ -116,10 +128,14 @@ class GraphEstimator(RunResults, BaseEstimator):
             >>> sorted(model.scores_)
             ['graph', 'paper']
         """
+        from rinn.cluster.connect import find_client, open_workers
         from rinn.fit import fit_folder
+        from rinn.nets.devices import limit_cores
         from rinn.runs.stages import show_stages
 
         settings = self._check_parameters()
+        cores = getattr(self, "n_jobs", None)
+        device, client = getattr(self, "device", "cpu"), getattr(self, "client", None)
         if truth is not None and not isinstance(truth, nx.DiGraph):
             truth = load_graph(truth)
         x, y, data, is_single = self._check_tables(X, Y, covariates, kinds)
@@ -129,17 +145,20 @@ class GraphEstimator(RunResults, BaseEstimator):
         console, quiet = Terminal(stderr=True), not getattr(self, "verbose", False)
         with (
             tempfile.TemporaryDirectory(prefix="rinn-") as folder,
+            limit_cores(count_cores() if cores == -1 else cores),
             show_stages(console, quiet=quiet, profile=False),
+            open_workers(client or find_client(), device) as workers,
             fit_folder(
                 data,
                 Path(folder) / "run",
                 settings,
                 {"x": "X", "y": "Y"} | ({} if covariates is None else {"covariates": "covariates"}),
-                device=getattr(self, "device", "cpu"),
+                device=device,
                 truth=truth,
                 prior=prior,
                 console=console,
                 quiet=quiet,
+                workers=workers,
             ) as run,
         ):
             columns = find_columns(x, y, data, run, names=names, is_single=is_single)

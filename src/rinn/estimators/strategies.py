@@ -48,6 +48,9 @@ class RINN(Predictor):
         verbose: show the progress of the training on stderr.
         prior: what is known of inputs and outputs by their names: a file that `rinn fit --prior`
             takes, or what `rinn.load_prior` made of several; None for nothing.
+        n_jobs: cores of this machine to use; None and -1 mean all.
+        client: a `distributed.Client` whose workers train and resample, or the name of a cluster as
+            `rinn fit --cluster` takes it; None finds the client of a surrounding `with Client()`.
 
     Attributes:
         graph_: networkx.DiGraph; nodes with `role` (input, latent, output), edges with `weight`,
