@@ -162,7 +162,7 @@ def test_treatments_that_cannot_be_told_apart_are_named(tmp_path):
         ("sample,treatment\na,DMSO\nb,\n", {}, "labels must name a perturbed gene"),
         ("sample,D\na,0\nb,0\nc,0\nd,0\n", {}, "X must have a treatment that some samples"),
         ("sample,D\nq,0\n", {}, "must have samples of the design, but shares none with it: 'q'"),
-        ("D,E\n0,1\n1,0\n", {}, "must have sample ids in their first column, but the design"),
+        ("D,E\n0,1\n1,0\n", {}, "must have sample ids in its first column, but that is called 'D'"),
         ("sample,D\na,1\na,0\n", {}, "must have each sample once"),
     ],
 )  # fmt: skip
@@ -185,6 +185,11 @@ def test_midas_files_that_cannot_be_read_are_refused(tmp_path, old, new, message
     assert old in MIDAS
     with pytest.raises(InputError, match=message):
         make(midas(tmp_path, MIDAS.replace(old, new)), baseline="time-0")
+
+
+def test_measurements_without_ids_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"measured.csv\) must have sample ids in its first"):
+        make(design(tmp_path, WIDE, "pERK,pAKT\n1,2\n3,4\n"))
 
 
 def test_sources_must_be_one_experiment(tmp_path):

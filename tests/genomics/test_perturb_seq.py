@@ -84,6 +84,9 @@ def test_cells_can_be_samples(tmp_path):
     assert made.x.loc["c1"].to_dict() == {"KLF1": 1, "BAK1": 1}
     assert made.y.loc["c4"].tolist() == pytest.approx(np.log2([4, 8]))  # 6 and 14 of 20, as of 10
     assert make(path, unit="cells", max_outputs=1).y.shape == (7, 1)
+    whole = make(path, guides=("guide", "second"), unit="cells", separators="")
+    assert "KLF1_2+BAK1_1" in whole.x  # not split, and two columns are two guides
+    assert whole.x.loc["c1"].sum() == 2
 
 
 def test_values_that_are_no_counts_are_averaged(tmp_path):

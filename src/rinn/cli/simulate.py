@@ -36,7 +36,9 @@ class Parameters:
         None, "random: or, logic, gaussian, curved, mixed or matrix.", group="Parameters of random"
     )
     inputs: int | None = setting(None, "random: number of inputs.", group="Parameters of random")
-    outputs: int | None = setting(None, "random: number of outputs.", group="Parameters of random")
+    outputs: int | None = setting(
+        None, "random, cross: number of outputs.", group="Parameters of random"
+    )
     levels: int | None = setting(None, "random: levels of latents.", group="Parameters of random")
     latents: int | None = setting(None, "random: number of latents.", group="Parameters of random")
     orphans: float | None = setting(
@@ -97,20 +99,45 @@ class Parameters:
         "tcga-: strength of these effects as LOW,HIGH; parents.csv lists them.",
         group="Parameters of tcga-or, tcga-logic",
     )
+    markers: int | None = setting(
+        None,
+        "cross: number of loci, on the 16 chromosomes of yeast.",
+        group="Parameters of cross",
+    )
+    hotspots: int | None = setting(
+        None,
+        "cross: number of latents, loci that act on many outputs.",
+        group="Parameters of cross",
+    )
+    shared: int | None = setting(
+        None, "cross: number of hotspots with a second locus.", group="Parameters of cross"
+    )
+    local: int | None = setting(
+        None, "cross: number of outputs with a locus of their own.", group="Parameters of cross"
+    )
+    explained: float | None = setting(
+        None,
+        "cross: fraction of an output's variance that a single effect explains.",
+        group="Parameters of cross",
+    )
 
 
 @with_settings()
 def simulate(
     dataset: Annotated[
         str,
-        typer.Argument(help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random."),
+        typer.Argument(
+            help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random, cross."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="Folder for x.csv, y.csv and truth.json; tcga-: also tissue.csv.")
     ],
     samples: Annotated[
         int | None,
-        typer.Option(help="Number of samples; by default 5000, or all those of --x-block."),
+        typer.Option(
+            help="Number of samples; by default 5000 (cross: 1000), or all those of --x-block."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
     *,

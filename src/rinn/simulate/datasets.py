@@ -14,6 +14,7 @@ import pandas as pd
 
 from rinn.config import MAX_SAMPLES, check_choice, check_integer
 from rinn.errors import InputError, suggest
+from rinn.simulate.crosses import STRAINS, make_cross
 from rinn.simulate.equations import sample_curved, sample_gaussian, sample_mixed
 from rinn.simulate.graphs import make_random_graph, paper_graph
 from rinn.simulate.logic import sample_logic, sample_or
@@ -103,6 +104,11 @@ def make_random(rng: np.random.Generator, samples: int = SAMPLES, **given: Any) 
     return replace(vary_rows(after, sampled, **take(rows)), parameters=drawn)
 
 
+def make_cross_of(rng: np.random.Generator, samples: int = STRAINS, **given: Any) -> Sampled:
+    """Draw a cross, whose parameters are those of `make_cross`."""
+    return make_cross(rng, samples, **fill_parameters("cross", given, _arguments_of(make_cross, 2)))
+
+
 DATASETS: dict[str, Maker] = {
     "matrix": on_paper_graph("matrix"),
     "gaussian": on_paper_graph("gaussian"),
@@ -111,6 +117,7 @@ DATASETS: dict[str, Maker] = {
     "tcga-or": with_tumours("or"),
     "tcga-logic": with_tumours("logic"),
     "random": make_random,
+    "cross": make_cross_of,
 }
 
 ALIASES = {
@@ -133,8 +140,8 @@ def make_dataset(
 
     Args:
         name: a name in `DATASETS`, or its number in `ALIASES`.
-        samples: how many rows to draw; 5000 by default, or as many as the tables of the user have
-            if there are any (`x_block` and `y_block`).
+        samples: how many rows to draw; 5000 by default (cross: 1000), or as many as the tables of
+            the user have if there are any (`x_block` and `y_block`).
         seed: where the random numbers start.
         **parameters: what the dataset's mechanism takes, such as `prevalence` or `noise`.
 

@@ -177,19 +177,22 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float] | None:
     """Test whether a graph explains the effects: chi-square, degrees of freedom, p-value.
 
     A screening keeps columns whose effects are large by chance too. After one, those without an
-    edge take no part, and without any edge there is no test.
+    edge take no part, and without any edge there is no test. There is none either with more outputs
+    than residual degrees of freedom: their covariance is singular.
     """
     if any(effects.sample.tested):
         if not graph.edges.any():
             return None
         graph, effects = _take_connected(graph, effects)
     moments = effects.moments.take(graph.inputs)
+    # Hotelling: the residual covariance is estimated as well.
+    freedom = max(moments.samples - graph.inputs - 1, 1.0)
+    if freedom <= graph.outputs + 1:
+        return None
     misfit = Misfit(moments, effects_only=True)
     value = max(misfit.fit(graph, c.SUPPORT_STEPS)[1], 0.0)  # an exact fit may round below 0
     free = moments.effects.size - int(graph.edges.sum()) + graph.latents
-    # Hotelling: the residual covariance is estimated as well.
-    freedom = max(moments.samples - graph.inputs - 1, 1.0)
-    scaled = value * max(freedom - graph.outputs - 1, 1.0) / freedom
+    scaled = value * (freedom - graph.outputs - 1) / freedom
     scaled /= max(find_overdispersion(effects.sample, effects.moments, graph.inputs), 1e-12)
     p = float(stats.chi2.sf(scaled, free)) if free > 0 else 1.0
     return {"chi2": float(scaled), "df": int(max(free, 0)), "p": p}

@@ -30,7 +30,12 @@ def read_design(sources: ExperimentSources, settings: ExperimentSettings) -> Exp
     if frame.empty:
         raise InputError(f"{lines.source} must have a row for each sample, but has none; add them")
     first = str(frame.columns[0])
-    ids = frame.pop(first) if is_id_header(first) else None
+    if not is_id_header(first):
+        raise InputError(
+            f"{lines.source} must have sample ids in its first column, but that is called "
+            f"{quote(first)}; call it sample"
+        )
+    ids = frame.pop(first)
     treatment = find_named(frame, settings.treatment_column, "--treatment-column", TREATMENTS)
     time = find_named(frame, settings.time_column, "--time-column")
     labels = [
@@ -39,15 +44,13 @@ def read_design(sources: ExperimentSources, settings: ExperimentSettings) -> Exp
     others = [*labels, *filter(None, [time])]
     if treatment is None:
         levels, entries = _read_wide(frame, others, settings, lines.source)
-        if ids is not None:
-            check_unique(list(ids), lines.source, "sample")
+        check_unique(list(ids), lines.source, "sample")
     else:
         levels, frame, ids = _read_long(frame, ids, treatment, others, settings, lines.source)
         entries = [LogEntry("read", "treatments", levels.shape[1], f"of the column {treatment}")]
-    index = frame.index if ids is None else pd.Index(ids, name="sample")
-    entries.insert(0, LogEntry("read", "samples", len(index), "of the design"))
-    values, rows, read = _match(Path(str(sources.measurements)), ids)
-    index = index[rows].map(str) if ids is not None else index.map(lambda row: f"row{row + 1}")
+    entries.insert(0, LogEntry("read", "samples", len(ids), "of the design"))
+    values, rows, read = _match(Path(str(sources.measurements)), list(map(str, ids)))
+    index = values.index.rename("sample")
     kept = frame.iloc[rows].set_axis(index, axis=0)
     return Experiment(
         levels.iloc[rows].set_axis(index, axis=0),
@@ -110,12 +113,12 @@ def _read_wide(
 
 def _read_long(
     frame: pd.DataFrame,
-    ids: pd.Series | None,
+    ids: pd.Series,
     treatment: str,
     others: Sequence[str],
     settings: ExperimentSettings,
     source: str,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series | None]:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Levels of a table with a row for each treatment of a sample; one row for each sample."""
     dose = find_named(frame, settings.dose_column, "--dose-column", DOSES)
     labels = frame[treatment]
@@ -125,7 +128,7 @@ def _read_long(
         for row, label in enumerate(labels)
     ]
     levels = encode_labels(labels, doses=doses, separators=settings.separators, controls=controls)
-    if ids is None or ids.is_unique:
+    if ids.is_unique:
         return levels, frame, ids
     samples, unique = pd.factorize(ids)
     given = (levels != 0).groupby(samples).sum()
@@ -163,18 +166,16 @@ def _read_doses(
     return [1.0 if np.isnan(each) else float(each) for each in numbers if each is not None]
 
 
-def _match(path: Path, ids: pd.Series | None) -> tuple[pd.DataFrame, list[int] | slice, ReadLog]:
+def _match(path: Path, names: list[str]) -> tuple[pd.DataFrame, list[int], ReadLog]:
     """The measurements of the samples of a design, and which rows of the design they are."""
     table = load_table(path, "--measurements", missing=True)
-    values = pd.DataFrame(table.values, index=table.samples, columns=list(table.columns))
-    entry = LogEntry("read", "outputs", values.shape[1], f"of {len(values):,} samples")
-    if ids is None or table.samples is None:
+    if table.samples is None:
         raise InputError(
-            f"--design and --measurements ({path}) must have sample ids in their first column, "
-            f"but {'the design' if ids is None else 'the measurements'} have none; call that "
-            f"column sample"
+            f"--measurements ({path}) must have sample ids in its first column, but has none; "
+            f"call that column sample"
         )
-    names = [str(name) for name in ids]
+    values = pd.DataFrame(table.values, index=list(table.samples), columns=list(table.columns))
+    entry = LogEntry("read", "outputs", values.shape[1], f"of {len(values):,} samples")
     if not set(names) & set(values.index) and set(names) & set(values.columns):
         values = values.T
     rows = [row for row, name in enumerate(names) if name in values.index]

@@ -87,7 +87,7 @@ def _read_cells(obs: pd.DataFrame, settings: ExperimentSettings, source: str) ->
             f"column"
         )
     obs, listed = obs[has_guide], [row for row in listed if row]
-    separator = settings.separators[:1]
+    separator = settings.separators[:1] or "|"
     guides = pd.Series([separator.join(row) for row in listed], index=obs.index)
     targets = guides
     if settings.merge_guides:

@@ -199,7 +199,7 @@ def _read_values(
     if dtype.kind not in "biuf":
         raise ValueError(f"its values are of the type {dtype}, not numbers")
     dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)
-    is_sum = number < shape[0]  # of many cells: a float32 would lose counts
+    is_sum = number < (targets >= 0).sum()  # of many cells: a float32 would lose counts
     values = np.zeros((number, len(columns)), np.float64 if is_sum else dtype)
     if not is_dense:
         _fill_sparse(values, node, shape, columns, targets)
@@ -207,7 +207,10 @@ def _read_values(
     step = max(1, _CHUNK // max(1, shape[1]))
     for begin in range(0, shape[0], step):
         block, place = node[begin : begin + step][:, columns], targets[begin : begin + step]
-        np.add.at(values, place[place >= 0], block[place >= 0])
+        if is_sum:
+            np.add.at(values, place[place >= 0], block[place >= 0])
+        else:
+            values[place[place >= 0]] = block[place >= 0]
     return values
 
 
@@ -238,8 +241,8 @@ def _fill_sparse(
         outer = np.searchsorted(starts, np.arange(begin, end), side="right") - 1
         rows, genes = (outer, inner) if by_rows else (inner, outer)
         is_kept = (target[genes] >= 0) & (targets[rows] >= 0)
-        places = targets[rows[is_kept]], target[genes[is_kept]]
-        np.add.at(values, places, node["data"][begin:end][is_kept])
+        places = targets[rows[is_kept]] * len(columns) + target[genes[is_kept]]
+        np.add.at(values.reshape(-1), places, node["data"][begin:end][is_kept])
 
 
 def _read_annotation(obs: Any, samples: list[str]) -> pd.DataFrame | None:
