@@ -19,6 +19,7 @@ from rinn.runs.names import read_names
 from rinn.runs.read import load_run
 from rinn.runs.sentences import describe_comparison
 from rinn.structure.enrichment import COLUMNS
+from rinn.structure.network_names import COLUMNS as NODE_COLUMNS
 from run_folders import make_comparison, make_manifest
 
 SETS = [*INPUTS[:2], *OUTPUTS[:3]], [*INPUTS[2:], *OUTPUTS[3:]]
@@ -121,6 +122,44 @@ def test_from_gene_sets_to_the_report(run, tmp_path, capsys):
     page = (run / "report.html").read_text()
     assert "FIRST (both: 5 of 5 genes" in page
     assert "SECOND (both: 5 of 5 genes" in page
+
+
+def write_node_names(run, rows):
+    filler = {"kind": "latent", "rank": 1, "score": 0.7, "p": 0.001, "inputs": "", "outputs": ""}
+    filler |= {"fisher_p": 0.1, "fisher_q": 0.2}
+    table = pd.DataFrame([filler | row for row in rows], columns=list(NODE_COLUMNS))
+    table.to_csv(run / "network_names.csv", index=False)
+
+
+def test_known_nodes_are_in_the_list_and_in_the_card(run):
+    rows = [
+        {"latent": "L1", "node": HOSTILE, "q": 0.002},
+        {"latent": "L1", "node": "b", "q": 0.002},
+    ]
+    rows += [{"latent": "L1", "node": "SECOND", "q": None, "rank": 3}]
+    rows += [{"latent": "L2", "node": "WEAK", "q": 0.2}]
+    rows += [{"latent": INPUTS[0], "kind": "direct edges", "node": "jak2", "q": 0.01}]
+    write_node_names(run, rows)
+    page = write_report(run).read_text()
+    words = "&lt;img src=x onerror=alert(1)&gt; &amp; &#39;sets&#39;, b (score 0.70, p = 0.001, "
+    assert f"{words}q = 0.002)" in page
+    assert "<img" not in page
+    assert "SECOND" not in page
+    assert "WEAK" not in page
+    assert "jak2 (score 0.70, p = 0.001, q = 0.01)" in page
+    contents = load_run(run)
+    latents, order = payload_info(contents)["latents"], list(contents.candidates)
+    assert latents[order.index("L1")]["nodes"].startswith(HOSTILE)
+    assert "nodes" not in latents[order.index("L2")]
+
+
+@pytest.mark.parametrize("wrong", [{"score": "high"}, {"kind": "other"}, {"node": ""}])
+def test_damaged_node_names(run, wrong):
+    write_node_names(run, [{"latent": "L1", "node": "a", "q": 0.01} | wrong])
+    with pytest.raises(
+        InputError, match=r"network_names\.csv in .* must be what 'rinn name' wrote"
+    ):
+        write_report(run)
 
 
 @pytest.mark.parametrize(

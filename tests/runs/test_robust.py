@@ -96,6 +96,8 @@ def test_levels(folder, ask):
     # The same command again only shows what is there.
     _, shown = ask("levels", *tables(folder), "--covariate", "cell")
     assert "fit 1" not in shown.err
+    assert "(no name)" not in shown.out
+    assert "nan" not in shown.out
     assert "of input and output are in all 3 fits without one level of cell" in shown.out
 
 

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rinn.cli.fit import PriorFiles
 from rinn.cli.options import Device, Json, Quiet, Run, clip_line, print_line, with_settings
 from rinn.config import check_choice, check_integer
-from rinn.errors import InputError
-from rinn.runs.terminal import Terminal
+from rinn.errors import InputError, clip
+from rinn.runs.terminal import Terminal, make_visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +110,7 @@ def _show(file: str, table: pd.DataFrame, rows: pd.DataFrame) -> None:
     title = f"{file}, {min(MAX_ROWS, len(rows))} of {len(table)} rows"
     grid = make_table(title, text, numbers)
     for row in rows.head(MAX_ROWS).to_dict("records"):
-        cells = [escape(clip_line(str(row[name]))) for name in text]
+        words = [make_visible(str(row[name])) for name in text]
+        cells = [escape(clip(word)) if word else "" for word in words]
         grid.add_row(*cells, *(f"{row[name]:.3g}" for name in numbers))
     Terminal().print(grid)

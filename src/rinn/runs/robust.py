@@ -22,7 +22,6 @@ from rinn.data.problem import SAMPLES_PER_INPUT
 from rinn.data.records import Data
 from rinn.data.subsets import find_levels, take_rows
 from rinn.errors import InputError, count
-from rinn.files import read_table
 from rinn.graphs.files import write_graph
 from rinn.graphs.recurrence import (
     MAX_LISTED,
@@ -89,7 +88,7 @@ class Analysis:
 
 
 def analyse(name: str, request: Request, out: Path, say: Say) -> Findings:
-    """Carry out an analysis and write it into a folder, or read it where that was done before."""
+    """Carry out an analysis and write it into a folder; read it where that was done before."""
     analysis = ANALYSES[name]
     if analysis.needs_tables:
         _check_tables(name, request)
@@ -103,7 +102,8 @@ def analyse(name: str, request: Request, out: Path, say: Say) -> Findings:
     }
     with open_output(out, manifest, FOLDER) as folder:
         if folder.is_complete:
-            tables = {file: read_table(out / file) for file in folder.stored["tables"]}
+            stored = folder.stored["tables"].items()
+            tables = {file: pd.DataFrame(rows) for file, rows in stored}
             return Findings(tables, tuple(folder.stored["sentences"]))
         found = planned if isinstance(planned, Findings) else _refit(request, planned, say)
         for file, table in found.tables.items():
