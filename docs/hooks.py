@@ -17,7 +17,21 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 STUB = ROOT / "src" / "rinn" / "__init__.pyi"
-API = Path(__file__).with_name("api.md")
+SECTIONS = {
+    "estimators": "Estimators",
+    "fit": "Fit files",
+    "config": "Settings",
+    "data": "Tables",
+    "graphs": "Graphs",
+    "structure": "Structure and prior knowledge",
+    "refit": "The graph as a model",
+    "runs": "Run folders",
+    "simulate": "Simulation",
+    "report": "Reports and figures",
+    "compare": "Comparisons",
+    "genomics": "Genomics",
+    "errors": "Errors",
+}
 EXITS = (
     "Exit codes: 0 done; 2 something in your input or on your disk is wrong, and one sentence says "
     "what; 1 anything else; 130 after Ctrl-C, 143 after SIGTERM."
@@ -59,18 +73,21 @@ def list_commands() -> str:
 
 
 def list_names() -> str:
-    """A section for each package that holds public names, in the order of api.md."""
+    """A section for each package that holds public names; RINN with its inherited methods."""
     found = re.findall(r"^from rinn\.(\w+)\S* import (\w+) as", STUB.read_text("utf-8"), re.M)
-    headings = dict(re.findall(r"^\| (.+?) \| `(\w+)` \|", API.read_text("utf-8"), re.M))
-    homes = {room: heading for heading, room in headings.items()}
-    missing = {room for room, _ in found} - set(homes)
-    if missing:
-        raise KeyError(f"docs/api.md has no heading for {', '.join(sorted(missing))}")
-    parts = []
-    for room, heading in homes.items():
-        names = [name for home, name in found if home == room]
-        parts += [f"## {heading}", *(f"::: rinn.{name}" for name in names)] if names else []
+    parts, left = [], {room for room, _ in found}
+    for room, heading in SECTIONS.items():
+        names = sorted((name for home, name in found if home == room), key=lambda n: n != "RINN")
+        parts += [f"## {heading}", *(_show(name) for name in names)] if names else []
+        left.discard(room)
+    if left:
+        raise KeyError(f"docs/hooks.py has no section for {', '.join(sorted(left))}")
     return "\n\n".join(parts)
+
+
+def _show(name: str) -> str:
+    methods = "\n    options:\n      inherited_members: true" if name == "RINN" else ""
+    return f"::: rinn.{name}{methods}"
 
 
 def render_notebook(notebook: dict[str, Any], name: str) -> str:

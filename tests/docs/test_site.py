@@ -32,5 +32,8 @@ def test_every_page_and_public_name_is_there_and_nothing_is_fetched(site):
             assert (site / str(name).replace("README", "index")).is_file()
     reference = (site / "api.html").read_text(encoding="utf-8")
     assert [n for n in public if n != "__version__" and f'id="rinn.{n}"' not in reference] == []
+    assert all(
+        f'id="rinn.RINN.{name}"' in reference for name in ("fit", "predict", "report", "load")
+    )
     for file in site.rglob("*.html"):
         assert OUTSIDE.findall(file.read_text(encoding="utf-8")) == [], file
