@@ -265,7 +265,7 @@ def test_estimators_take_covariates():
     assert [coding.name for coding in model.covariates_] == ["tissue", "age"]
     assert model.score(X, Y, covariates=Z) > bare.score(X, Y) + 0.1
     # Where the inputs are the same, predictions differ by what the tissues do.
-    b, c = (model.predict(X, covariates=Z.assign(tissue=tissue, age=60)).mean() for tissue in "bc")
+    b, c = (model.predict(X, covariates=Z.assign(tissue=t, age=60)).mean(axis=None) for t in "bc")
     assert b - c == pytest.approx(3.0, abs=0.5)
     assert model.transform(X).shape == (240, len(model.latents_))
     few = X.iloc[:5]

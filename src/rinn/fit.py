@@ -95,6 +95,11 @@ def fit_run(
     Returns:
         What the folder holds now.
 
+    Raises:
+        InputError: before anything is written.
+        KeyboardInterrupt: after what was trained is saved.
+        ClusterError: the cluster failed; what was finished is saved.
+
     Example:
         >>> import tempfile
         >>> from rinn import RunSettings, fit_run, make_dataset
@@ -106,11 +111,6 @@ def fit_run(
         >>> run = fit_run(folder / "x.csv", folder / "y.csv", folder / "run", settings, quiet=True)
         >>> (folder / "run" / "report.html").exists(), run.inputs
         (True, ('x0', 'x1', 'x2', 'x3', 'x4'))
-
-    Raises:
-        InputError: before anything is written.
-        KeyboardInterrupt: after what was trained is saved.
-        ClusterError: the cluster failed; what was finished is saved.
     """
     console, out = console or Terminal(stderr=True), Path(out)
 
