@@ -88,12 +88,12 @@ def test_large_values_are_logged_and_stated(tmp_path):
 
 
 def test_wide_and_long_designs_agree(tmp_path):
-    wide = make(design(tmp_path), covariates=("plate",), time_column="minutes", log="no")
+    wide = make(design(tmp_path), covariate_columns=("plate",), time_column="minutes", log="no")
     assert wide.x.to_dict("list") == {"MEKi": [0.1, 0.0], "EGF": [10, 10]}  # a is time 0
     assert list(wide.covariates) == ["plate"]  # 30 minutes in both
     assert any("empty: not given" in str(log) for log in wide.logs)
     assert any("no option names them ('note')" in str(log) for log in wide.logs)
-    long = make(design(tmp_path, LONG), covariates=("plate",), log="no")
+    long = make(design(tmp_path, LONG), covariate_columns=("plate",), log="no")
     assert long.x.loc[["b", "c"]].to_dict("list") == wide.x.to_dict("list")
     assert long.x.loc["d"].to_dict() == {"MEKi": 0.4, "EGF": 20}
     assert not long.x.loc["a"].any()  # DMSO
@@ -110,13 +110,18 @@ def test_doses_are_levels():
 def test_controls_of_the_same_block_are_subtracted(tmp_path):
     text = "id,drug,plate\na,vehicle,p1\nb,D,p1\nc,sugar,p2\nd,D,p2\n"
     made = make(
-        design(tmp_path, text), baseline="controls", covariates=("plate",), controls=("Sugar",)
+        design(tmp_path, text),
+        baseline="controls",
+        covariate_columns=("plate",),
+        controls=("Sugar",),
     )
     assert list(made.x) == ["D"]
     assert made.y["pERK"].tolist() == [0, 2, 0, 2]
     with pytest.raises(InputError, match=r"controls must find samples without treatment.*'c'"):
         make(
-            design(tmp_path, text.replace("sugar", "D")), baseline="controls", covariates=("plate",)
+            design(tmp_path, text.replace("sugar", "D")),
+            baseline="controls",
+            covariate_columns=("plate",),
         )
 
 
@@ -152,11 +157,11 @@ def test_treatments_that_cannot_be_told_apart_are_named(tmp_path):
         ("sample,who\na,x\nb,y\n", {}, "must have a column of numbers for each treatment"),
         (WIDE, {"treatments": ("note",)}, "--treatments must be columns of numbers .* 'note' has"),
         (WIDE, {"treatments": ("MEK",)}, "--treatments must name a column of the design"),
-        (WIDE, {"covariates": ("plat",)}, "--covariates must name a column of the design"),
+        (WIDE, {"covariate_columns": ("plat",)}, "--covariate-columns must name a column of the"),
         (WIDE, {"time_column": "note"}, "the time of each sample .* must be a number, but 'x'"),
         (WIDE, {"baseline": "time-0"}, "--baseline time-0 must come with samples at time 0"),
         (LONG + "b,p1,EGF,3\n", {}, "must give a sample each treatment once, but 'b' has 'EGF' 2"),
-        (LONG + "b,p9,X,3\n", {"covariates": ("plate",)}, "must have one value of 'plate'"),
+        (LONG + "b,p9,X,3\n", {"covariate_columns": ("plate",)}, "must have one value of 'plate'"),
         (LONG + "e,p1,X+Y,1+2+3\n", {}, "one for each of its 2 parts, but line 7 has '1\\+2\\+3'"),
         (LONG + "e,p1,X,high\n", {}, "must be a number, or one for each of its 1 parts"),
         ("sample,treatment\na,DMSO\nb,\n", {}, "labels must name a perturbed gene"),
@@ -209,7 +214,14 @@ def test_the_command_writes_a_folder_that_fit_reads(tmp_path, capsys):
     sources = design(tmp_path, text, "\n".join(["sample,pERK,pAKT", *lines]))
     out = tmp_path / "out"
     words = ["experiment", "--design", str(sources.design), "--out", str(out)]
-    words += ["--measurements", str(sources.measurements), "--covariates", "batch", "--dose", "log"]
+    words += [
+        "--measurements",
+        str(sources.measurements),
+        "--covariate-columns",
+        "batch",
+        "--dose",
+        "log",
+    ]
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "60 samples, 2 inputs, 2 outputs" in said

@@ -48,7 +48,7 @@ def make(path, **settings):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_pseudobulks_are_sums_of_guide_and_batch(tmp_path, sparse):
     path = write_cells(tmp_path / "a.h5ad", sparse=sparse)
-    made = make(path, merge_guides=True, covariates=("batch",), log="no")
+    made = make(path, merge_guides=True, covariate_columns=("batch",), log="no")
     assert list(made.x) == ["KLF1", "BAK1"]
     assert list(made.x.index) == [
         "KLF1_1#1", "BAK1_1+KLF1_2#1", "non-targeting_7#1", "NT#1", "KLF1_1#2", "NT#2",
@@ -109,7 +109,7 @@ def test_small_pseudobulks_are_left_out(tmp_path):
     [
         ({"guides": ()}, "--guides must name the columns of obs .* 'batch', 'guide'"),
         ({"guides": ("guid",)}, "--guides must name a column of obs, but 'guid' is none"),
-        ({"covariates": ("age",)}, "--covariates must name a column of obs"),
+        ({"covariate_columns": ("age",)}, "--covariate-columns must name a column of obs"),
         ({"replicate_column": "rep"}, "--replicate-column must name a column of the table"),
         ({"time_column": "batch"}, "the time of each sample in --perturb-seq"),
         ({"layer": "raw"}, "layer must be in h5ad"),

@@ -52,7 +52,7 @@ def read_table(folder, name):
 
 def test_the_whole_way_with_exact_counts(cohort, tmp_path):
     out = tmp_path / "out"
-    found = make(cohort, out, tissue_column="site", covariates=("age", "sex"))
+    found = make(cohort, out, tissue_column="site", covariate_columns=("age", "sex"))
     x, y = read_table(out, "x.csv"), read_table(out, "y.csv")
     # 59 and 60 were not sequenced; 14 to 58 were, without a mutation
     assert list(x.index) == list(y.index) == TUMOURS[:58]
@@ -252,7 +252,7 @@ def test_a_study_folder_is_enough(tmp_path):
     rows = "".join(f"{p}\t{t}\t{'ab'[i % 2]}\n" for i, (p, t) in
                    enumerate(zip(PATIENTS, TUMOURS, strict=True)))  # fmt: skip
     write(study / "data_clinical_sample.txt", f"PATIENT_ID\tSAMPLE_ID\tSUBTYPE\n{rows}")
-    settings = PrepareSettings(covariates=("subtype",))
+    settings = PrepareSettings(covariate_columns=("subtype",))
     found = prepare(Sources(study=study), tmp_path / "out", settings)
     x = read_table(tmp_path / "out", "x.csv")
     assert x.sum().to_dict() == {"TP53": 9, "EGFR": 7}
@@ -440,7 +440,7 @@ def test_the_command_says_what_it_did_and_what_is_next(cohort, tmp_path, monkeyp
     shutil.copy(cohort["expression"], "e.tsv")
     words = ["prepare", "--maf", str(cohort["maf"]), "--sequenced", str(cohort["sequenced"])]
     words += ["--expression", "e.tsv", "--clinical", str(cohort["clinical"])]
-    words += ["--tissue-column", "Site", "--covariates", "age,site", "--out", "out"]
+    words += ["--tissue-column", "Site", "--covariate-columns", "age,site", "--out", "out"]
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "wrote out: 58 tumours, 2 inputs, 4 outputs, 2 tissues" in said

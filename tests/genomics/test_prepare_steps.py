@@ -276,7 +276,9 @@ def test_covariates_without_gaps():
 
 def test_covariates_beyond_any_number_are_refused():
     table = pd.DataFrame({"sex": ["f", "m", "f"], "age": ["40", f"1{'0' * 400}", "60"]})
-    with pytest.raises(InputError, match="--covariates must hold finite numbers, but age has '10"):
+    with pytest.raises(
+        InputError, match="--covariate-columns must hold finite numbers, but age has '10"
+    ):
         make_covariates(table, 0.5)
 
 
@@ -312,12 +314,12 @@ def test_clinical_tables_that_are_none(tmp_path, text, words):
 
 def test_columns_are_found_in_any_case():
     frame = pd.DataFrame(columns=["SEX", "Age", "age"])
-    assert find_column(frame, "sex", "--covariates") == "SEX"
-    with pytest.raises(InputError, match=r"--covariates must name a column .*'AGE' is none"):
-        find_column(frame, "AGE", "--covariates")
+    assert find_column(frame, "sex", "--covariate-columns") == "SEX"
+    with pytest.raises(InputError, match=r"--covariate-columns must name a column .*'AGE' is none"):
+        find_column(frame, "AGE", "--covariate-columns")
     wide = pd.DataFrame(columns=[f"c{i}" for i in range(30)])
     with pytest.raises(InputError, match="'zzz' is none; it has 'c0', 'c1', 'c2' and 27 more"):
-        find_column(wide, "zzz", "--covariates")
+        find_column(wide, "zzz", "--covariate-columns")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def read_design(sources: ExperimentSources, settings: ExperimentSettings) -> Exp
     treatment = find_named(frame, settings.treatment_column, "--treatment-column", TREATMENTS)
     time = find_named(frame, settings.time_column, "--time-column")
     labels = [
-        find_column(frame, name, "--covariates", "the design") for name in settings.covariates
+        find_column(frame, name, "--covariate-columns", "the design")
+        for name in settings.covariate_columns
     ]
     others = [*labels, *filter(None, [time])]
     if treatment is None:

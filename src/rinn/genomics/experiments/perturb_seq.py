@@ -94,7 +94,9 @@ def _read_cells(obs: pd.DataFrame, settings: ExperimentSettings, source: str) ->
         merged = [separator.join(_NUMBER.sub("", part) or part for part in row) for row in listed]
         targets = pd.Series(merged, index=obs.index)
     controls = (*CONTROLS, *(name.lower() for name in settings.controls))
-    columns = [find_column(obs, name, "--covariates", "obs") for name in settings.covariates]
+    columns = [
+        find_column(obs, name, "--covariate-columns", "obs") for name in settings.covariate_columns
+    ]
     time = find_named(obs, settings.time_column, "--time-column")
     replicate = find_named(obs, settings.replicate_column, "--replicate-column")
     return _Cells(

@@ -66,7 +66,7 @@ class ExperimentSettings(Settings):
         'linear'
     """
 
-    covariates: tuple[str, ...] = setting(
+    covariate_columns: tuple[str, ...] = setting(
         (),
         "Columns for covariates.csv, such as block, batch or cell type, separated by commas.",
         group=VALUES,

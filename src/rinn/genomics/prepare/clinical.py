@@ -101,8 +101,8 @@ def _fill(text: pd.Series) -> tuple[pd.Series, str]:
         if np.isinf(floats).any():
             wrong = text[np.isinf(floats)].iloc[0]
             raise InputError(
-                f"--covariates must hold finite numbers, but {text.name} has {quote(wrong)}; leave "
-                f"that cell empty"
+                f"--covariate-columns must hold finite numbers, but {text.name} has "
+                f"{quote(wrong)}; leave that cell empty"
             )
         middle = float(floats.median())
         return floats.fillna(middle), f"the median {middle:g}"

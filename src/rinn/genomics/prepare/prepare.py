@@ -246,10 +246,10 @@ def list_warnings(
             f"genes of one amplified region do: no data can say which of them acts."
         )
     names = sorted(SEX_LINKED & set(map(str, y.columns)))
-    if names and not {"sex", "gender"} & {name.lower() for name in settings.covariates}:
+    if names and not {"sex", "gender"} & {name.lower() for name in settings.covariate_columns}:
         warnings.append(
             f"{len(names)} outputs depend on sex ({quote_some(names)}): give sex with "
-            f"--covariates, or leave them out with --exclude {','.join(names)}."
+            f"--covariate-columns, or leave them out with --exclude {','.join(names)}."
         )
     if settings.unsequenced == "copy-number":
         warnings.append("Tumours that were not sequenced count as without mutation.")

@@ -117,7 +117,7 @@ mean 'binary'?
         "Clinical column with the tissue. Expression is then compared within tissues.",
         group=SAMPLES,
     )
-    covariates: tuple[str, ...] = setting(
+    covariate_columns: tuple[str, ...] = setting(
         (), "Further clinical columns for covariates.csv, separated by commas.", group=SAMPLES
     )
     exclude: tuple[str, ...] = setting(
@@ -249,7 +249,7 @@ mean 'binary'?
     def to_json(self) -> dict[str, Any]:
         """Every setting by name."""
         return super().to_json() | {
-            "covariates": list(self.covariates),
+            "covariate_columns": list(self.covariate_columns),
             "exclude": list(self.exclude),
         }
 

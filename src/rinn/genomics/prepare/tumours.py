@@ -42,12 +42,12 @@ def choose_columns(
     annotation: pd.DataFrame | None, settings: PrepareSettings
 ) -> pd.DataFrame | None:
     """The tissue, if there is one, and the other columns that were asked for."""
-    wanted = [*filter(None, [settings.tissue_column]), *settings.covariates]
+    wanted = [*filter(None, [settings.tissue_column]), *settings.covariate_columns]
     if not wanted:
         return None
     if annotation is None:
         raise InputError(
-            f"--tissue-column and --covariates must name columns of a clinical table, but "
+            f"--tissue-column and --covariate-columns must name columns of a clinical table, but "
             f"{quote_some(wanted)} came without one; name it with --clinical"
         )
     columns: dict[str, pd.Series] = {}
@@ -55,8 +55,8 @@ def choose_columns(
     if settings.tissue_column is not None:
         of_tissue = find_column(annotation, settings.tissue_column, "--tissue-column")
         columns[TISSUE] = annotation[of_tissue].fillna("").map(clean_text)
-    for given in settings.covariates:
-        name = find_column(annotation, given, "--covariates")
+    for given in settings.covariate_columns:
+        name = find_column(annotation, given, "--covariate-columns")
         if name != of_tissue:
             columns[f"{name}_2" if name in columns else name] = annotation[name]
     return pd.DataFrame(columns, index=annotation.index)
