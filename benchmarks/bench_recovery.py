@@ -54,6 +54,7 @@ from rich.table import Table
 
 import rinn
 from rinn.cluster.connect import open_workers
+from rinn.compare.compare import make_settings
 from rinn.compare.limits import end_with_parent, run_limited
 from rinn.config import BUDGETS, DEVICES, RunSettings, check_choice
 from rinn.data.align import as_data
@@ -118,14 +119,14 @@ class Case:
     def settings(self) -> RunSettings:
         """What the fit is called with."""
         world = WORLDS.get(self.suite)
-        return RunSettings(
+        shared = RunSettings(
             **dict(world.settings if world and self.strategy == "rinn" else ()),
-            strategy=self.strategy,
             budget=self.budget,
             trials=self.trials,
             epochs=self.epochs,
             seed=self.search_seed,
         )
+        return make_settings(shared, self.strategy)
 
     @property
     def label(self) -> str:

@@ -50,7 +50,7 @@ DNN = Networks(
     takes_missing=True,
     takes_mixed=True,
     takes_prior=True,
-    setup="the networks of the budget",
+    setup="the networks of the budget, whose effects alone are read",
     assumes="as rinn; effects that plain networks learn",
     suits="a comparison of network types",
 )

@@ -46,7 +46,7 @@ ESC = Networks(
     plan=plan_esc,
     engine=Engine(plan_populations, Evolver),
     takes_prior=True,
-    setup="the populations of the budget",
+    setup="the populations of the budget, whose effects alone are read",
     assumes="as rinn; weights of a few values",
     suits="a comparison of ways to train",
 )
