@@ -68,6 +68,16 @@ def test_what_an_earlier_sitting_did_says_nothing_about_the_pace(clock):
     assert lines(console)[1].startswith("82/100 networks, 82 % of the epochs, ")
 
 
+def test_no_estimate_before_the_pace_is_known(clock):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    with TrainingProgress(4, console) as progress:
+        progress([], 0.1)
+        for seconds, said in ((4, False), (2, True)):
+            clock.now += seconds
+            progress([], 0.1)
+            assert ("left" in progress._describe_rest()) == said
+
+
 def test_lines_come_seldom(clock):
     console = Console(file=io.StringIO())
     with TrainingProgress(100, console) as progress:

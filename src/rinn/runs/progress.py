@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rinn.nets.groups import TrainedNet
 
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BEFORE_ESTIMATE = 5.0  # while some devices still compile, the pace is that of the others
 
 
 class WorkProgress:
@@ -69,9 +70,10 @@ class WorkProgress:
         if self._first is None or rest <= 0:
             return ""
         started, done = self._first
-        if self._completed - self._resumed <= done:
+        seconds, new = time.monotonic() - started, self._completed - self._resumed - done
+        if new <= 0 or seconds < SECONDS_BEFORE_ESTIMATE:
             return ""
-        pace = (time.monotonic() - started) / (self._completed - self._resumed - done)
+        pace = seconds / new
         return f", about {format_time(pace * rest)} left"
 
 
