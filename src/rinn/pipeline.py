@@ -29,7 +29,7 @@ from rinn.nets.predict import (
 )
 from rinn.nets.search import Report, Saver, run_search
 from rinn.nets.selection import Selection, average_splits, select_accurate, select_nearest
-from rinn.refit.compare import Comparison, compare_losses, compare_regression
+from rinn.refit.compare import Comparison, compare_networks, compare_regression
 from rinn.refit.refit import Refit, predict_test, refit_graph
 from rinn.strategies import find_strategy, list_strategies, plan_trials
 from rinn.strategies.base import Detected, Detection, Networks, Strategy
@@ -330,7 +330,7 @@ def _compare_graph(fit: Fit, settings: RunSettings) -> Fit:
     ranked = sorted(fit.kept, key=lambda net: (net.trial.split, net.validation_loss))
     best = [next(nets) for _, nets in groupby(ranked, key=lambda net: net.trial.split)]
     losses = find_test_losses(best, problem)
-    return replace(fit, comparison=compare_losses(refit, losses))
+    return replace(fit, comparison=compare_networks(refit, losses, problem))
 
 
 def annotate_latent(

@@ -3,6 +3,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from rinn.genomics.prepare.run import prepare
 from rinn.genomics.prepare.settings import PrepareSettings, Sources
 from rinn.graphs.files import load_graph, write_graph
 from rinn.report.html.page import write_report
+from rinn.report.index import read_card, render_index
 from rinn.structure.enrichment import COLUMNS
 
 SHOWN = """() => [...document.querySelectorAll("#graph .edge")]
@@ -167,9 +169,9 @@ def test_keyboard_alone(open_page, report):
     assert page.evaluate("document.activeElement.id") == latent.get_attribute("id")
     page.locator("#stage").focus()
     page.keyboard.press("+")
-    assert "scale(1.5)" in page.locator("#graph .view").get_attribute("transform")
+    assert page.locator("#graph").get_attribute("data-scale") == "1.50"
     page.keyboard.press("0")
-    assert "scale(1)" in page.locator("#graph .view").get_attribute("transform")
+    assert page.locator("#graph").get_attribute("data-scale") == "1.00"
     page.locator("#slider").focus()
     page.keyboard.press("End")
     assert page.evaluate(SHOWN) == 3
@@ -186,17 +188,18 @@ def test_every_control_can_be_reached_by_tab(open_page, report):
 
 def test_wheel_zooms_with_control_alone(open_page, report):
     page = open_page(report).page
+    picture = page.locator("#graph")
+    picture.scroll_into_view_if_needed()
     page.locator("#graph .node.latent").first.hover()
-    page.mouse.wheel(0, -200)
-    assert not page.locator("#graph.zoomed").count()
-    page.locator("#graph").scroll_into_view_if_needed()
+    page.mouse.wheel(0, -20)
+    assert picture.get_attribute("data-scale") == "1.00"
     page.locator("#graph .node.latent").first.hover()
     page.keyboard.down("Control")
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
-    page.wait_for_selector("#graph.zoomed")
+    page.wait_for_function("Number(document.querySelector('#graph').dataset.scale) > 1.5")
     page.get_by_role("button", name="Fit the graph to the frame").click()
-    assert not page.locator("#graph.zoomed").count()
+    assert picture.get_attribute("data-scale") == "1.00"
 
 
 def test_pointer_is_told_names_and_numbers(open_page, report):
@@ -391,3 +394,20 @@ def test_summary_of_prepared_tables_never_scrolls_sideways(open_page, tmp_path, 
     assert opened.page.locator("svg.chart").count() == 2
     assert opened.page.evaluate("document.documentElement.scrollWidth") == width
     assert opened.errors == opened.requests == []
+
+
+def test_two_runs_of_the_index_are_picked(open_page, run, tmp_path):
+    cards = [read_card(run.parent, ("run",)), read_card(run.parent, ("run",))]
+    cards.append(replace(cards[0], name="third"))
+    path = tmp_path / "index.html"
+    path.write_text(render_index("runs", cards), encoding="utf-8")
+    page = open_page(path).page
+    picks, compare = page.locator(".pick"), page.locator("#compare")
+    picks.nth(0).check()
+    assert not compare.is_visible()
+    picks.nth(2).check()
+    assert compare.is_visible()
+    assert picks.nth(1).is_disabled()
+    picks.nth(0).uncheck()
+    assert not compare.is_visible()
+    assert not picks.nth(1).is_disabled()

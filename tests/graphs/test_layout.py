@@ -1,11 +1,16 @@
 from itertools import pairwise
 
 import networkx as nx
-import pytest
 from hypothesis import given, settings
 
 from rinn.graphs import layout
-from rinn.graphs.layout import count_crossings, layer_nodes, order_columns, position_nodes
+from rinn.graphs.layout import (
+    count_crossings,
+    find_folds,
+    layer_nodes,
+    order_columns,
+    position_nodes,
+)
 from tiny_graphs import graphs, paper_truth
 
 
@@ -49,14 +54,28 @@ def test_ordering_takes_crossings_away():
     assert columns[1][0] == "b0"  # the argument is as it was
 
 
-@pytest.mark.parametrize("most", [0, 1000])
-def test_edges_with_one_end_share_their_bends_in_large_graphs(monkeypatch, most):
-    """In small graphs they would meet at points that look like latents."""
-    monkeypatch.setattr(layout, "MAX_OWN_BENDS", most)
+def test_edges_with_one_end_pass_side_by_side_in_large_graphs(monkeypatch):
+    """At one point they would look as if they met at a latent."""
+    monkeypatch.setattr(layout, "MAX_OWN_BENDS", 0)
     layers = layer_nodes(paper_truth())
     edges = [edge for edge in layers.routes if edge[1] == "21" and edge[0].startswith("x")]
     assert len(edges) > 1
-    assert len({layers.routes[edge][1] for edge in edges}) == (len(edges) if most else 1)
+    heights = [layers.routes[edge][1][1] for edge in edges]
+    assert len(set(heights)) == len(edges)
+    assert max(heights) - min(heights) < layout.MAX_BUNDLE
+    starts = [layers.positions[edge[0]][1] for edge in edges]
+    assert sorted(heights) == [height for _, height in sorted(zip(starts, heights, strict=True))]
+
+
+def test_nodes_with_the_same_edges_and_signs_are_folded():
+    graph = nx.DiGraph()
+    graph.add_nodes_from("abcd", role="input")
+    graph.add_nodes_from("LM", role="latent")
+    graph.add_nodes_from("uvw", role="output")
+    for edge, weight in {"aL": 1.0, "bL": 2.0, "cL": -1.0, "dM": 1.0, "Lu": 1.0, "Lv": 1.0}.items():
+        graph.add_edge(*edge, weight=weight)
+    assert find_folds(graph) == {"a": ("a", "b"), "u": ("u", "v")}
+    assert len(graph) == 9  # the argument is as it was
 
 
 def test_positions_are_pixels_about_the_middle():

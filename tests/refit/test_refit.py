@@ -8,7 +8,7 @@ from rinn.data.problem import make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.refit import packing
-from rinn.refit.compare import compare_losses
+from rinn.refit.compare import compare_losses, compare_networks, compare_regression
 from rinn.refit.effects import measure_edges, measure_latents, orient
 from rinn.refit.fit import _train, run_levels
 from rinn.refit.model import GraphModel, NodeFunction, find_parents, rescale, run_model, standardise
@@ -347,3 +347,17 @@ def test_refusals(problem, found):
         refit(graph_of(add=[("h2", "h1")]), problem)
     with pytest.raises(InputError, match="one loss for each of the 120 test samples, got 7"):
         compare_losses(found, np.zeros(7))
+
+
+def test_baselines_stand_beside_the_graph(problem, found, oracle, monkeypatch):
+    """Guessing explains nothing; of linear data a regression explains what the graph explains."""
+    compared = compare_networks(found, oracle, problem)
+    assert compared.mean_loss == pytest.approx(1.0, abs=0.25)
+    assert compared.regression_loss == pytest.approx(compared.graph_loss, abs=0.03)
+    assert compared.network_loss == compared.free_loss == pytest.approx(oracle.mean())
+    by_regression = compare_regression(found, problem)
+    assert by_regression.regression_loss == pytest.approx(compared.regression_loss)
+    assert by_regression.mean_loss == pytest.approx(compared.mean_loss)
+    assert by_regression.network_loss is None
+    monkeypatch.setattr("rinn.refit.compare.MAX_LINEAR", 3)
+    assert compare_networks(found, oracle, problem).regression_loss is None

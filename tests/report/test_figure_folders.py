@@ -1,8 +1,11 @@
 import json
+import re
 import shutil
+from xml.etree import ElementTree as ET
 
 import matplotlib
 import pytest
+from PIL import Image
 
 from rinn.cli import run
 from rinn.errors import InputError
@@ -78,7 +81,7 @@ def test_what_a_run_lacks_is_left_out_with_a_reason(finished, tmp_path, capsys):
         "left out selection: RUN must be a folder as rinn has written it, but trials.csv" in words
     )
     written = {path.stem for path in (tmp_path / "out").iterdir()}
-    assert written == {"graph", "strips", "architecture"}
+    assert written == {"graph", "schematic", "strips", "architecture"}
 
 
 def test_files_are_not_replaced_unless_asked(finished, tmp_path, capsys):
@@ -162,3 +165,40 @@ def test_saving_changes_no_settings(tmp_path, kind):
     save_figure(plot_graph(graph_info(GRAPH)), tmp_path / f"again.{kind}")
     assert dict(matplotlib.rcParams) == before
     assert (tmp_path / f"figure.{kind}").read_bytes() == (tmp_path / f"again.{kind}").read_bytes()
+
+
+def test_text_stays_text_and_fonts_are_embedded(finished, tmp_path):
+    for kind in ("svg", "pdf"):
+        assert call("draw", finished, "--out", tmp_path, "--format", kind, "--only", "graph") == 0
+    texts = [element.text for element in ET.parse(tmp_path / "graph.svg").iter() if element.text]
+    assert {"x0", "y0", "inputs", "outputs"} <= {text.strip() for text in texts}
+    content = (tmp_path / "graph.pdf").read_bytes()
+    assert b"/FontFile2" in content  # TrueType
+    assert b"/Type3" not in content
+
+
+def test_figures_have_the_width_the_font_and_the_title_asked_for(finished, tmp_path):
+    looks = "--width", 85, "--font-size", 6, "--title", "Kinases", "--dpi", 100
+    for kind in ("png", "svg"):
+        assert call("draw", finished, "--out", tmp_path, "--format", kind, *looks) == 0
+    for name in FIGURES:
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            assert picture.size[0] == pytest.approx(85 / 25.4 * 100, abs=1)
+            assert picture.info["dpi"][0] == pytest.approx(100, abs=0.1)
+        text = (tmp_path / f"{name}.svg").read_text()
+        assert "Kinases" in text
+    assert re.search(r"\b6px[^>]*>outputs<", (tmp_path / "graph.svg").read_text())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--dpi", 5), "dpi must be"),
+        (("--width", 1), "width must be"),
+        (("--font-size", 0), "font_size must be"),
+    ],
+)
+def test_looks_out_of_range_are_refused(finished, tmp_path, capsys, words, message):
+    assert call("draw", finished, "--out", tmp_path / "new", *words) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

@@ -162,10 +162,27 @@ def test_of_many_edges_the_max_frequent():
     for i in range(60):
         for j in range(60):
             graph.add_edge(
-                f"x{i}", f"h{j}", frequency=1.0 if i == 0 else 0.1, weight=1 - 2 * (i == 0)
+                f"x{i}", f"h{j}", frequency=1.0 if i == 59 else 0.1, weight=1 - 2 * (i == j)
             )
     svg, paths = draw(graph)
-    assert paths["minus"].count("L") == 60
-    assert paths["plus"].count("L") == MAX_EDGES - 60
+    assert paths["minus"].count("L") == 1 + 6  # the last input, and the first ones
+    assert paths["plus"].count("L") == MAX_EDGES - 7
     assert f"the {MAX_EDGES} most frequent are drawn" in svg.get("aria-label")
     assert len(draw_thumbnail(graph)) < 30_000
+
+
+def test_a_large_graph_is_folded_and_only_what_has_edges_is_drawn():
+    graph = nx.DiGraph()
+    graph.add_nodes_from([f"x{i}" for i in range(650)], role="input")
+    graph.add_nodes_from(["h0", "h1"], role="latent")
+    graph.add_nodes_from([f"y{i}" for i in range(84)], role="output")
+    graph.add_edges_from((f"x{i}", f"h{i % 2}") for i in range(100))
+    graph.add_edges_from((f"h{i % 2}", f"y{i}") for i in range(84))
+    svg, paths = draw(graph)
+    assert {kind: paths[kind].count("h0") for kind in ("input", "latent", "output")} == {
+        "input": 2,
+        "latent": 2,
+        "output": 2,
+    }
+    label = "Graph of 650 inputs, 2 latents, 84 outputs and 184 edges"
+    assert svg.get("aria-label") == label

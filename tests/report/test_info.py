@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from test_report import Reader
 
+from rinn.graphs.layout import layer_nodes
 from rinn.nets.selection import average_splits
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
@@ -13,6 +14,7 @@ from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.selection import plot_selection
 from rinn.report.html.charts import draw_curves, draw_scatter, make_axis
 from rinn.report.html.graph import draw_graph
+from rinn.report.html.layout import layout_info
 from rinn.report.html.truth import KINDS, _render_edges
 from rinn.report.info import (
     comparison_info,
@@ -88,7 +90,11 @@ def test_widths_are_relative_to_the_same_edge_in_both():
     assert {(edge.source, edge.target): edge.width for edge in info.edges} == {
         ("x0", "h"): 1.0, ("x1", "h"): 0.5, ("h", "y0"): 1.0, ("h", "y1"): 0.5
     }  # fmt: skip
-    paths = [attrs for tag, attrs in Reader(draw_graph(graph)).tags if "stroke-width" in attrs]
+    paths = [
+        attrs
+        for tag, attrs in Reader(draw_graph(graph, layout_info(graph))).tags
+        if "stroke-width" in attrs
+    ]
     drawn = [float(path["stroke-width"]) for path in paths]
     assert drawn == [round(1.2 + 2.8 * edge.width, 2) for edge in info.edges]
     patches = [p for p in plot_graph(info).axes[0].patches if not p.get_fill()]
@@ -106,3 +112,24 @@ def test_active_nodes_have_an_effect_that_is_not_near_zero():
 
 def test_grids_are_near_square():
     assert [grid_shape(cells) for cells in (16, 84, 5)] == [(4, 4), (10, 9), (3, 2)]
+
+
+def test_report_and_figure_have_one_layout():
+    graph = paper_truth()
+    places, layers = layout_info(graph).positions, layer_nodes(graph)
+    assert [places[node][0] for node in graph] == [layers.positions[n][0] for n in graph]
+    for column in layers.columns:
+        assert sorted(column, key=lambda node: places[node][1]) == list(column)
+    figure = plot_graph(graph_info(graph))
+    texts = {text.get_text(): text.get_position()[1] for text in figure.axes[0].texts}
+    assert sorted(layers.columns[0], key=texts.__getitem__) == list(layers.columns[0])
+
+
+def test_folded_nodes_are_named_with_their_number():
+    graph = make_graph([("x0", "h"), ("x1", "h"), ("x2", "h"), ("h", "y0"), ("h", "y1")])
+    info = graph_info(graph, folded=True)
+    assert info.labels == {"x0": "x0 + 2 more", "y0": "y0 + 1 more"}
+    assert "drawn as one" in info.note
+    words = [text.get_text() for text in plot_graph(info).axes[0].texts]
+    assert "x0 + 2 more" in words
+    assert "x1" not in words

@@ -11,6 +11,7 @@ from rinn.nets.selection import average_splits, select_nearest
 from rinn.report.figures.architecture import architecture_info, plot_architecture
 from rinn.report.figures.canvas import encode_figure
 from rinn.report.figures.curves import plot_curves
+from rinn.report.figures.schematic import SchematicInfo, plot_schematic
 from rinn.report.figures.selection import find_arcs, find_limits, plot_selection
 from rinn.report.figures.strips import plot_strips, strips_info
 from rinn.report.info import curves_info, selection_info
@@ -142,9 +143,25 @@ def test_many_inputs_leave_room_for_those_of_the_truth():
     maps = NetMaps(rng.normal(size=(2, 30, 40)), by_layer.sum(axis=0), by_layer)
     info = strips_info(maps, inputs, outputs, truth=truth, thresholds=(1.0, 1.0))
     assert info.strips[0].inputs[-1].name == "x599"
-    assert info.inputs_left_out == 584
-    assert "584 more inputs are not drawn." in info.notes
-    assert encode_figure(plot_strips(info), "svg")
+    assert info.inputs_left_out == 594
+    assert "594 more inputs are not drawn." in info.notes
+    figure = plot_strips(info)
+    assert figure.get_size_inches()[0] < 9  # a cell is a millimetre on a page
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert {*outputs, "which cell is which output"} <= set(words)  # the key
+    assert encode_figure(figure, "svg")
+
+
+def test_schematic_reads_inputs_again_at_every_hidden_layer_but_the_first():
+    for layers, copies in ((1, 0), (2, 1), (3, 2), (8, 3)):
+        axes = plot_schematic(SchematicInfo(650, layers, 12, 3)).axes[0]
+        squares = [line for line in axes.lines if line.get_marker() == "s"]
+        assert len(squares) == 1 + copies
+        words = [text.get_text() for text in axes.texts]
+        assert {"650", "12", "3", f"hidden {layers}"} <= set(words)
+        assert ("…" in words) == (layers > 4)
+    outputs = next(line for line in axes.lines if line.get_marker() == "D")
+    assert len(outputs.get_xdata()) == 3
 
 
 def test_decoders_and_plain_nets_have_strips():

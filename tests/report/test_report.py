@@ -29,7 +29,7 @@ from rinn.report.html.charts import (
     draw_scatter,
 )
 from rinn.report.html.document import write_policy
-from rinn.report.html.graph import draw_graph
+from rinn.report.html.graph import draw_graph, make_layouts
 from rinn.report.html.heatmap import heatmap_info
 from rinn.report.html.latents import describe_units, latent_effects
 from rinn.report.html.layout import fit_label, layout_info
@@ -39,10 +39,11 @@ from rinn.report.html.null import steps_info
 from rinn.report.html.origin import _format_time
 from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import activity_info, net_info, payload_info
-from rinn.report.info import comparison_info, graph_info, selection_info
+from rinn.report.info import comparison_info, graph_info, selection_info, should_fold
 from rinn.runs.check import check_file
 from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
+from rinn.runs.sentences import describe_yardsticks, list_yardsticks
 from rinn.runs.write import tabulate_activity
 from run_folders import make_comparison, make_scores
 
@@ -351,19 +352,28 @@ def test_missing_table_is_refused(run):
 def test_big_graph_leaves_out_inputs_without_an_edge():
     graph = make_latent_graph([f"x{i}" for i in range(650)], list("vwxyz"))
     assert graph_info(graph).without_edge == {"input": 648}
-    assert Reader(draw_graph(graph)).count("g", "input") == 2
+    assert Reader(draw_graph(graph, layout_info(graph))).count("g", "input") == 2
 
 
-def test_crowded_inputs_stand_several_in_a_row():
+def test_inputs_with_the_same_edges_are_folded_where_they_are_many():
     names = [f"x{i}" for i in range(300)]
     graph = make_latent_graph(names, list("vwxyz"))
-    for name in names:
-        graph.add_edge(name, "L2", weight=1.0, frequency=1.0)
-    layout = layout_info(graph)
-    assert layout.packed == ("input",)
-    assert len({layout.positions[name][0] for name in names}) == 3
-    assert graph_info(graph).without_edge == {}
-    assert len(set(layout.positions.values())) == len(graph)
+    for number, name in enumerate(names[2:]):
+        graph.add_edge(name, "L2", weight=-1.0 if number < 9 else 1.0, frequency=1.0)
+    assert should_fold(graph)
+    assert not should_fold(make_latent_graph(list("abcd"), list("vwxyz")))
+    layout, plain = layout_info(graph, folded=True), layout_info(graph)
+    assert sorted(map(len, layout.info.folds.values())) == [3, 10, 289]  # outputs; inputs by sign
+    assert len([name for name in names if name in layout.positions]) == 3
+    assert len([name for name in names if name in plain.positions]) == 300
+    assert layout.height < plain.height / 20
+    others = set(plain.positions) - set(layout.positions)
+    page = Reader(draw_graph(graph, layout, others=others, name="graph"))
+    assert "x11 + 288 more" in page.words
+    shown = [attrs for tag, attrs in page.tags if tag == "g" and "display" not in attrs]
+    assert sum("input" in (attrs.get("class") or "").split() for attrs in shown) == 3
+    drawn = [attrs for tag, attrs in page.tags if tag == "path" and "display" not in attrs]
+    assert len(drawn) == graph.subgraph(layout.positions).number_of_edges()
 
 
 def test_weaker_edges_stand_below_and_are_hidden():
@@ -374,7 +384,7 @@ def test_weaker_edges_stand_below_and_are_hidden():
     layout = layout_info(graph, found)
     assert layout.positions["x7"][1] > layout.height - 20
     assert graph_info(found).without_edge == {"input": 47}
-    page = Reader(draw_graph(graph, found, name="graph"))
+    page = Reader(draw_graph(found, layout, name="graph"))
     levels = [attrs for tag, attrs in page.tags if "level" in (attrs.get("class") or "").split()]
     hidden = {attrs["data-f"] for attrs in levels if attrs.get("display") == "none"}
     assert hidden == {"0.25", "0.5"}
@@ -493,7 +503,7 @@ def test_activity_is_summed_up(hostile):
     graph = load_graph(hostile / "graph.json")
     activity = pd.DataFrame({"sample": ["s1", "s2", "s3"], "L2": [-1.0, 0.0, np.nan]})
     activity.to_csv(hostile / "activity.csv", index=False)
-    info = payload_info(load_run(hostile))
+    info = payload_info(load_run(hostile), make_layouts(load_run(hostile)))
     about = info["latents"][list(graph).index("L2")]["activity"]
     assert about["samples"] == sum(about["bins"]) == 2
     assert (about["low"], about["high"], about["quantiles"][2]) == (-1.0, 0.0, -0.5)
@@ -691,3 +701,26 @@ def test_heatmap_shows_inputs_with_edges_alone_where_they_are_many(run, monkeypa
 def test_a_run_without_effects_has_no_heatmap(run):
     (run / "effects.csv").unlink()
     assert "Net effects" not in read(write_report(run)).headings
+
+
+def test_predictions_have_yardsticks(run):
+    losses = {"graph_loss": 0.3, "free_loss": 0.25, "difference": 0.05, "error": 0.1}
+    more = {"mean_loss": 1.0, "regression_loss": 0.4, "network_loss": 0.25}
+    change_manifest(run, lambda m: m | {"comparison": losses | more})
+    contents = load_run(run)
+    said = describe_yardsticks(contents.manifest)
+    assert said == (
+        "R² on held-out samples: guessing each output's mean 0.0 %, linear regression on all "
+        "inputs 60.0 %, best free network 75.0 %, network of the graph 70.0 %."
+    )
+    words = read(write_report(run)).words
+    assert "How well it predicts" in words
+    assert "linear regression on all inputs 0.4000 60.0 %" in words
+    assert said in words  # in the methods
+    change_manifest(run, lambda m: m | {"comparison": losses | {"other": "each output's mean"}})
+    manifest = load_run(run).manifest
+    names = [name for name, *_ in list_yardsticks(manifest)]
+    assert names == ["guessing each output's mean", "network of the graph"]
+    assert "no regression on all inputs is shown" in read(write_report(run)).words
+    change_manifest(run, lambda m: m | {"comparison": losses})
+    assert describe_yardsticks(load_run(run).manifest) is None

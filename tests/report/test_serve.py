@@ -9,10 +9,12 @@ import threading
 import time
 from html.parser import HTMLParser
 
+import networkx as nx
 import pytest
 
 from rinn.cli import run as run_command
 from rinn.errors import InputError
+from rinn.graphs.files import load_graph, write_graph
 from rinn.report.serve import open_server
 from run_folders import write_run
 
@@ -392,3 +394,48 @@ def test_command_opens_a_browser(runs, monkeypatch, capsys):
     monkeypatch.setattr("rinn.report.serve.ViewServer.serve_forever", stop)
     assert run_command(["view", str(runs), "--open"]) == 0
     assert opened[0] in capsys.readouterr().out
+
+
+def test_two_runs_are_compared(serve, runs):
+    graph = load_graph(runs / "first" / "graph.json")
+    latent = next(node for node, role in graph.nodes(data="role") if role == "latent")
+    child = next(iter(graph.successors(latent)))
+    changed = nx.relabel_nodes(graph, {latent: "renamed"})
+    changed.remove_edge("renamed", child)
+    parent = next(iter(graph.predecessors(latent)))
+    write_graph(changed, runs / "deep" / "second" / "graph.json")
+    server = serve(runs)
+    status, headers, content = ask(server, "/compare?run=first&run=deep/second")
+    assert status == 200
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    page = Page(content)
+    words = " ".join(page.texts)
+    assert page.links == ["/", "/run/first/report.html", "/run/deep/second/report.html"]
+    common = graph.number_of_edges() - 1
+    assert f"Edges: {common} in both, 1 only in first, 0 only in deep/second." in words
+    rows = [row.split("</td>") for row in content.decode().split("<tr>") if ">renamed<" in row]
+    assert any(child in row[3] and parent in row[2] for row in rows)
+    assert page.tags.count("svg") == 1
+    assert "script" not in page.tags
+
+
+@pytest.mark.parametrize("query", ["", "run=first", "run=first&run=..", "run=first&run=other"])
+def test_only_runs_of_the_index_are_compared(serve, runs, query):
+    assert ask(serve(runs), f"/compare?{query}")[0] == 404
+
+
+def test_a_run_that_has_no_graph_cannot_be_compared(serve, runs):
+    (runs / "first" / "graph.json").write_text("{}")
+    status, _, content = ask(serve(runs), "/compare?run=first&run=deep/second")
+    assert status == 200
+    assert b"nothing to compare: first: Damaged: graph.json" in content
+
+
+def test_reports_of_several_runs_lead_back_to_the_index(serve, runs):
+    page = '<!doctype html><header><div class="top"><p class="brand">rinn</p></div></header>'
+    (runs / "first" / "report.html").write_text(page)
+    _, headers, content = ask(serve(runs), "/run/first/report.html")
+    assert Page(content).links == ["/"]
+    assert int(headers["Content-Length"]) == len(content)
+    alone = ask(serve(runs / "first"), "/run/report.html")[2]
+    assert alone.decode() == page

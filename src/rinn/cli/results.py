@@ -103,13 +103,24 @@ def draw(
     only: Annotated[
         str | None, typer.Option(metavar="NAME", help="One of the figures below; all by default.")
     ] = None,
+    dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
+    width: Annotated[
+        float | None,
+        typer.Option(metavar="MM", help="Width in millimetres; journals ask for 85 or 180."),
+    ] = None,
+    font_size: Annotated[
+        float | None, typer.Option(metavar="PT", help="Size of the usual text in points.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title above the figure.")] = "",
     force: Force = False,
 ) -> None:
     """Write the figures of a run for a paper or a talk."""
     from rinn.paper.figure import draw_folder
+    from rinn.report.figures.folders import Looks
 
+    looks = Looks(dpi, width, font_size, title)
     written = 0
-    for figure in draw_folder(run, out, kind=kind, only=only, force=force):
+    for figure in draw_folder(run, out, kind=kind, only=only, force=force, looks=looks):
         if figure.path is None:
             print_line(f"left out {figure.name}: {figure.reason}")
         else:

@@ -25,7 +25,12 @@ from rinn.runs.check import CheckResult
 from rinn.runs.manifest import PredictionSummary, Scores, ScoreValues, Spread
 from rinn.runs.progress import format_time
 from rinn.runs.read import RunContents
-from rinn.runs.sentences import LOSS_LABELS, NO_NETWORKS, describe_comparison
+from rinn.runs.sentences import (
+    LOSS_LABELS,
+    NO_NETWORKS,
+    describe_comparison,
+    describe_yardsticks,
+)
 
 MAX_NAMES = 12
 MAX_PAIRS = 10
@@ -51,6 +56,7 @@ def show_run(run: RunContents, console: Console, *, is_scored: bool) -> None:
     for part in (manifest.effects, manifest.fit, manifest.outputs, covariates, prior):
         _print(console, *([part.sentence] if part else []))
     _print(console, *filter(None, [describe_comparison(manifest, run.graph)]))
+    _print(console, *filter(None, [describe_yardsticks(manifest)]))
     _print(console, *([manifest.null.sentence] if manifest.null else []))
     if run.scores and is_scored:
         show_scores(run.scores, console)

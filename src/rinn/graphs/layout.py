@@ -1,13 +1,13 @@
 """The layered layout of a graph: inputs left, latents by causal level, outputs right.
 
 Columns are ordered by the barycentre method (Sugiyama 1981). An edge that skips columns passes each
-at a bend, clear of its nodes; in large graphs edges with a common end share their bends.
+at a bend, clear of its nodes; in large graphs edges with a common end pass side by side.
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right, insort
+from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,8 +20,9 @@ from scipy.optimize import isotonic_regression
 from rinn.graphs.basics import by_role, latents_in_order
 
 COLUMN, ROW = 220.0, 50.0  # pixels between columns and rows in exported files
-LATENT, BEND = 1.25, 0.34  # rows that a latent and a bend take
-MAX_OWN_BENDS = 60  # of a graph; with more of them, edges with a common end share theirs
+LATENT, BEND = 1.3, 0.5  # rows that a latent and a bend take
+MAX_OWN_BENDS = 60  # of a graph; with more of them, those with a common end stay together
+BESIDE, MAX_BUNDLE = 0.12, 2.5  # rows for each further edge of such a bundle, and for all of them
 MAX_WIDE_BENDS = 12  # of a column; with more of them, bends take less
 NARROW = 0.44
 ORDER_SWEEPS, HEIGHT_SWEEPS = 24, 12
@@ -47,9 +48,6 @@ def layer_nodes(
     graph: nx.DiGraph,
     *,
     backward: Container[Edge] = (),
-    latent: float = LATENT,
-    bend: float = BEND,
-    max_rows: float = math.inf,
 ) -> Layers:
     """Position nodes in columns with few crossings; `backward` edges have no say in the levels."""
     column, last = _find_columns(graph, backward)
@@ -58,22 +56,68 @@ def layer_nodes(
     for item in routed:
         columns[column[item] if item in column else item[2]].append(item)
     columns = order_columns(columns, routed)
-    sizes = [[1.0 if number in (0, len(columns) - 1) else latent if item in column else bend
-              for item in items] for number, items in enumerate(columns)]  # fmt: skip
-    for size in sizes[1:-1]:
-        if size.count(bend) > MAX_WIDE_BENDS:
-            size[:] = [NARROW * bend if one == bend else one for one in size]
-    sides = (min(max_rows, len(columns[number])) for number in (0, -1))
-    rows = max(1.0, *sides, *map(sum, sizes[1:-1]))
+    bundles: dict[Item, list[Edge]] = defaultdict(list)
+    for edge, chain in chains.items():
+        for bend in chain[1:-1]:
+            bundles[bend].append(edge)
+    size = dict.fromkeys(column, LATENT)
+    size |= {bend: min(BEND + BESIDE * (len(edges) - 1), MAX_BUNDLE)
+             for bend, edges in bundles.items()}  # fmt: skip
+    size |= {node: 1.0 for number in (0, -1) for node in columns[number]}
+    sizes = [[size[item] for item in items] for items in columns]
+    for items, each in zip(columns[1:-1], sizes[1:-1], strict=True):
+        if sum(item in bundles for item in items) > MAX_WIDE_BENDS:
+            each[:] = [NARROW * h if item in bundles else h
+                          for item, h in zip(items, each, strict=True)]  # fmt: skip
+    rows = max(1.0, *map(sum, sizes))
     heights = _set_heights(columns, sizes, routed, rows)
+    room = {item: height for pair in zip(columns, sizes, strict=True)
+            for item, height in zip(*pair, strict=True)}  # fmt: skip
+    beside = _spread_bundles(bundles, heights, room)
     points = {item: (float(number), heights[item]) for number, items in enumerate(columns)
               for item in items}  # fmt: skip
     return Layers(
         columns=tuple(tuple(item for item in items if item in column) for items in columns),
         positions={node: points[node] for node in graph},
-        routes={edge: tuple(points[item] for item in chain) for edge, chain in chains.items()},
+        routes={
+            edge: tuple((points[item][0], points[item][1] + beside.get((edge, item), 0.0))
+                        for item in chain)
+            for edge, chain in chains.items()
+        },
         rows=rows,
-    )
+    )  # fmt: skip
+
+
+def _spread_bundles(
+    bundles: dict[Item, list[Edge]], heights: dict[Item, float], room: dict[Item, float]
+) -> dict[tuple[Edge, Item], float]:
+    """How far from the middle of a bundle each of its edges passes, in the order of their ends.
+
+    At one point they would look as if they met at a latent.
+    """
+    beside = {}
+    for bend, edges in bundles.items():
+        free = 0 if bend[0] is None else 1
+        ordered = sorted((heights[edge[free]], number) for number, edge in enumerate(edges))
+        for number, edge in enumerate(edges[i] for _, i in ordered):
+            beside[edge, bend] = 0.8 * room[bend] * ((number + 0.5) / len(edges) - 0.5)
+    return beside
+
+
+def find_folds(graph: nx.DiGraph) -> dict[str, tuple[str, ...]]:
+    """Inputs, or outputs, with the same edges and signs: all of them by the first of each."""
+    alike: dict[Any, list[str]] = defaultdict(list)
+    for node, role in graph.nodes(data="role"):
+        if role != "latent" and graph.degree(node):
+            above = frozenset((n, _find_sign(about)) for n, about in graph.pred[node].items())
+            below = frozenset((n, _find_sign(about)) for n, about in graph.succ[node].items())
+            alike[role, above, below].append(node)
+    return {names[0]: tuple(names) for names in alike.values() if len(names) > 1}
+
+
+def _find_sign(about: dict[str, Any]) -> bool:
+    weight = about.get("weight")
+    return isinstance(weight, int | float) and weight < 0
 
 
 def position_nodes(graph: nx.DiGraph) -> dict[str, Point]:

@@ -21,8 +21,10 @@ from rinn.paper.tables import HIDDEN, INPUT, Comparison, compare, list_figures
 from rinn.report.figures import canvas
 from rinn.report.figures.folders import (
     FIGURES,
+    PLAIN,
     Drawn,
     FigureKind,
+    Looks,
     check_request,
     draw_figures,
 )
@@ -39,7 +41,7 @@ PANEL = 0.98
 REPRODUCTION = FigureKind(
     "reproduction",
     "the tables of a reproduction compared with the paper's",
-    lambda folder: plot_reproduction(load_comparison(folder)),
+    lambda folder, looks: plot_reproduction(load_comparison(folder), title=looks.title),
 )
 ALL_FIGURES = {**FIGURES, REPRODUCTION.name: REPRODUCTION}
 
@@ -158,6 +160,7 @@ def draw_folder(
     kind: str = "svg",
     only: str | None = None,
     force: bool = False,
+    looks: Looks = PLAIN,
 ) -> Iterator[Drawn]:
     """Draw every figure that a run folder, or the folder of a reproduction, allows."""
     folder, out = Path(folder), Path(out)
@@ -168,10 +171,10 @@ def draw_folder(
         source, figures = load_run(folder), [*FIGURES.values()]
         reason = "the folder is a run's, not a reproduction's"
     if only is None:
-        return draw_figures(source, figures, out, kind, force=force)
+        return draw_figures(source, figures, out, kind, looks, force=force)
     if ALL_FIGURES[only] not in figures:
         return iter([Drawn(only, None, reason)])
-    return draw_figures(source, [ALL_FIGURES[only]], out, kind, force=force)
+    return draw_figures(source, [ALL_FIGURES[only]], out, kind, looks, force=force)
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:

@@ -10,11 +10,12 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.data.adjustment import fit_adjustment
-from rinn.data.problem import SAMPLES_PER_INPUT, Problem, is_large, weigh_observed
+from rinn.data.problem import MANY_INPUTS, SAMPLES_PER_INPUT, Problem, is_large, weigh_observed
 from rinn.errors import InputError
 from rinn.refit.effects import find_error
 from rinn.refit.refit import Refit
 
+MAX_LINEAR = 1000  # inputs of a regression by least squares: seconds
 NEGLIGIBLE = 1e-3  # of the outputs' variance, or of a bit or so
 # Standard errors: of linear data a regression has the right form, while a graph's network with all
 # its hidden units fits some noise, and is a little worse without leaving anything out.
@@ -27,7 +28,9 @@ class Comparison:
 
     `difference` is the graph's mean loss less theirs, `error` its standard error, paired over
     samples, of which it may be `max_errors` worse; it is infinite for a single sample, and not
-    written then. `mean_loss` is that of each output's mean.
+    written then. `mean_loss` is that of guessing each output's mean, or by covariates alone;
+    `regression_loss` and `network_loss` those of a regression on all inputs and of the best
+    networks; None where there is none.
     """
 
     graph_loss: float
@@ -37,6 +40,8 @@ class Comparison:
     other: str = "the best free network"
     mean_loss: float | None = None
     max_errors: float = 1.0
+    regression_loss: float | None = None
+    network_loss: float | None = None
 
     @property
     def is_adequate(self) -> bool:
@@ -103,21 +108,53 @@ def compare_regression(refit: Refit, problem: Problem) -> Comparison:
 
     With many inputs, or few samples for each, it is compared with each output's mean.
     """
-    samples = problem.x.shape[1]
-    covariates = np.zeros((samples, 0))
-    if problem.adjustment is not None:
-        covariates = problem.adjustment.design.T
+    covariates = _find_covariates(problem)
     mean = _score_regression(problem, covariates)
     guess = "covariates alone" if covariates.size else "each output's mean"
-    if is_large(problem) or len(problem.splits[0].train) < SAMPLES_PER_INPUT * len(problem.x):
-        return replace(compare_losses(refit, mean), other=guess, max_errors=MAX_ERRORS)
+    if is_large(problem) or _has_few_samples(problem):
+        comparison = replace(compare_losses(refit, mean), other=guess, max_errors=MAX_ERRORS)
+        return replace(comparison, regression_loss=_find_regression_loss(problem))
     losses = _score_regression(problem, np.hstack([covariates, problem.x.T]))
     return replace(
         compare_losses(refit, losses),
         other="a regression on all inputs",
         mean_loss=float(mean.mean()),
+        regression_loss=float(losses.mean()),
         max_errors=MAX_ERRORS,
     )
+
+
+def compare_networks(
+    refit: Refit, free: Float[np.ndarray, "*net sample"], problem: Problem
+) -> Comparison:
+    """Compare a graph's network with the best free ones, a regression, and each output's mean."""
+    comparison = compare_losses(refit, free)
+    return replace(
+        comparison,
+        mean_loss=float(_score_regression(problem, _find_covariates(problem)).mean()),
+        regression_loss=_find_regression_loss(problem),
+        network_loss=comparison.free_loss,
+    )
+
+
+def _find_covariates(problem: Problem) -> Float[np.ndarray, "sample column"]:
+    if problem.adjustment is None:
+        return np.zeros((problem.x.shape[1], 0))
+    return np.asarray(problem.adjustment.design.T)
+
+
+def _has_few_samples(problem: Problem) -> bool:
+    return len(problem.splits[0].train) < SAMPLES_PER_INPUT * len(problem.x)
+
+
+def _find_regression_loss(problem: Problem) -> float | None:
+    """The mean loss of a regression on all inputs; None where it would be poor or take long."""
+    is_linear = problem.likelihood.loss == "mse" and problem.observed is None
+    most = MAX_LINEAR if is_linear else MANY_INPUTS
+    if len(problem.x) > most or _has_few_samples(problem):
+        return None
+    columns = np.hstack([_find_covariates(problem), problem.x.T])
+    return float(_score_regression(problem, columns).mean())
 
 
 def _score_regression(

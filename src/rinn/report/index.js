@@ -49,6 +49,23 @@
       if (value) run.setAttribute(`data-${key}`, Number(value).toFixed(6));
     }
   }
+  // Two runs that are picked can be compared.
+  const picks = [...list.querySelectorAll(".pick")];
+  const compare = document.getElementById("compare");
+  const offer = () => {
+    const chosen = picks.filter((pick) => pick.checked);
+    compare.hidden = chosen.length !== 2;
+    for (const pick of picks) pick.disabled = chosen.length === 2 && !pick.checked;
+  };
+  for (const pick of picks) {
+    pick.closest("label").hidden = picks.length < 2;
+    pick.addEventListener("change", offer);
+  }
+  compare.addEventListener("click", () => {
+    const chosen = picks.filter((pick) => pick.checked);
+    location.assign(`/compare?${new URLSearchParams(chosen.map((pick) => ["run", pick.value]))}`);
+  });
+  offer();
   tools.hidden = false;
   tools.addEventListener("submit", (event) => event.preventDefault());
   filter.addEventListener("input", show);

@@ -14,11 +14,11 @@ import networkx as nx
 from rinn.errors import InputError, count
 from rinn.graphs.basics import ROLES, by_role
 from rinn.graphs.files import load_graph
-from rinn.graphs.layout import Point, layer_nodes
+from rinn.graphs.layout import Edge, Point, layer_nodes
 from rinn.report.folders import MANIFEST, REPORT, Parts, open_file, write_address
 from rinn.report.html.document import read_resource, render_document
 from rinn.report.html.markup import Markup, element, key, paragraph
-from rinn.report.info import edges_info
+from rinn.report.info import edges_info, graph_info, should_fold
 from rinn.runs.manifest import Manifest
 from rinn.runs.sentences import LOSS_LABELS
 
@@ -149,8 +149,9 @@ class CardBox:
         return state.st_mtime_ns, state.st_size, state.st_mode
 
 
-def draw_thumbnail(graph: nx.DiGraph) -> Markup:
-    """Draw a graph as inline SVG without names; of very many edges the most frequent."""
+def draw_thumbnail(whole: nx.DiGraph) -> Markup:
+    """Draw a graph as inline SVG without names, as the report does; of many edges the frequent."""
+    graph = graph_info(whole, folded=should_fold(whole)).graph
     layers = layer_nodes(graph)
     wide = (WIDTH - 2 * MARGIN) / max(len(layers.columns) - 1, 1)
     high = (HEIGHT - 2 * MARGIN) / layers.rows
@@ -168,16 +169,20 @@ def draw_thumbnail(graph: nx.DiGraph) -> Markup:
         for role in ROLES
         if counts[role]
     ]  # fmt: skip
-    edges = graph.number_of_edges()
+    edges = whole.number_of_edges()
     more = f", of which the {MAX_EDGES} most frequent are drawn" if edges > MAX_EDGES else ""
-    nouns = ", ".join(count(number, role) for role, number in counts.items())
+    nouns = ", ".join(count(len(by_role(whole, role)), role) for role in ROLES)
+    routes = {
+        edge: [(round(MARGIN + c * wide, 1), round(MARGIN + row * high, 1)) for c, row in route]
+        for edge, route in layers.routes.items()
+    }
     return element(
-        "svg", *_draw_edges(graph, points), *nodes, viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img",
+        "svg", *_draw_edges(graph, routes), *nodes, viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img",
         aria_label=f"Graph of {nouns} and {count(edges, 'edge')}{more}",
     )  # fmt: skip
 
 
-def _draw_edges(graph: nx.DiGraph, points: dict[str, Point]) -> list[Markup]:
+def _draw_edges(graph: nx.DiGraph, routes: dict[Edge, list[Point]]) -> list[Markup]:
     """One path for each sign; the more edges, the thinner."""
     edges = edges_info(graph)
     ranked = sorted(edges, key=lambda edge: -(1 if edge.frequency is None else edge.frequency))
@@ -185,8 +190,8 @@ def _draw_edges(graph: nx.DiGraph, points: dict[str, Point]) -> list[Markup]:
     width = round(min(1.4, max(0.3, 60 / max(1, len(drawn)))), 2)
     lines: dict[int, list[str]] = {sign: [] for sign in SIGNS}
     for edge in drawn:
-        (x, y), (to_x, to_y) = points[edge.source], points[edge.target]
-        lines[edge.sign].append(f"M{x:g} {y:g}L{to_x:g} {to_y:g}")
+        route = routes[edge.source, edge.target]
+        lines[edge.sign].append("M" + "L".join(f"{x:g} {y:g}" for x, y in route))
     return [
         element("path", class_=SIGNS[sign], stroke_width=width, d="".join(parts))
         for sign, parts in lines.items()
@@ -235,6 +240,7 @@ def _render_tools(cards: Sequence[Card]) -> Markup:
         element("label", "Filter ", search),
         element("label", "Strategy ", element("select", *options, id_="strategy")),
         element("label", "Sort by ", element("select", *sorts, id_="sort")),
+        element("button", "Compare two runs", type="button", id_="compare", hidden=True),
         id_="tools",
         hidden=True,
     )
@@ -244,6 +250,32 @@ def _render_card(card: Card) -> Markup:
     name = element("bdi", card.name)
     if card.has_report:
         name = element("a", name, href=write_address((*card.parts, REPORT)))
+    facts = list_facts(card)
+    items = [
+        element("div", element("dt", term), element("dd", element("bdi", str(value))),
+                class_="wide" if term in WIDE else "narrow")
+        for term, value in facts.items()
+    ]  # fmt: skip
+    pick = element(
+        "label", element("input", type="checkbox", class_="pick", value="/".join(card.parts)),
+        " compare", class_="picker", hidden=True,
+    )  # fmt: skip
+    article = element(
+        "article",
+        element("h2", name),
+        paragraph(card.problem, class_="problem") if card.problem else None,
+        element("div", card.thumbnail, class_="picture") if card.thumbnail else None,
+        element("dl", *items),
+        pick if card.thumbnail else None,
+    )
+    # What the script sorts and filters by.
+    keys = ("name", "dataset", "strategy", "created", "latents", "edges", "latents_f1", "edges_f1")
+    values = {f"data_{name}": getattr(card, name) for name in keys}
+    return element("li", article, **{k: "" if v is None else str(v) for k, v in values.items()})
+
+
+def list_facts(card: Card) -> dict[str, object]:
+    """What is known of a run, by name."""
     facts = {
         "latents": card.latents,
         "edges": card.edges,
@@ -257,20 +289,4 @@ def _render_card(card: Card) -> Markup:
         "date": card.created.replace("T", " "),
         "time": None if card.seconds is None else f"{card.seconds:.0f} s",
     }
-    items = [
-        element("div", element("dt", term), element("dd", element("bdi", str(value))),
-                class_="wide" if term in WIDE else "narrow")
-        for term, value in facts.items()
-        if value not in (None, "")
-    ]  # fmt: skip
-    article = element(
-        "article",
-        element("h2", name),
-        paragraph(card.problem, class_="problem") if card.problem else None,
-        element("div", card.thumbnail, class_="picture") if card.thumbnail else None,
-        element("dl", *items),
-    )
-    # What the script sorts and filters by.
-    keys = ("name", "dataset", "strategy", "created", "latents", "edges", "latents_f1", "edges_f1")
-    values = {f"data_{name}": getattr(card, name) for name in keys}
-    return element("li", article, **{k: "" if v is None else str(v) for k, v in values.items()})
+    return {term: value for term, value in facts.items() if value not in (None, "")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import networkx as nx
 import numpy as np
@@ -13,13 +13,16 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from rinn.config import MAX_INTEGER, NEAREST, check_integer
-from rinn.errors import InputError
+from rinn.errors import InputError, clip
 from rinn.graphs.basics import ROLES, by_role, check_graph, check_roles, collapse
 from rinn.graphs.compare import keep_known, match_latents
 from rinn.graphs.files import ORIGIN
+from rinn.graphs.layout import find_folds
 from rinn.nets.selection import average_splits
 from rinn.structure.records import FORCED, PRIOR
 
+MAX_OPEN = 40  # inputs or outputs with an edge; more are folded where that helps
+MAX_FOLDED = 12  # letters of the name of a folded node
 ALL_DRAWN = 40  # of a role with more nodes, those without an edge are not drawn
 UNKNOWN_WIDTH = 0.3  # of edges of a kind that has no weights
 FAINT = 0.05  # fraction of the largest effect up to which a node has none
@@ -46,13 +49,17 @@ class EdgeInfo:
 
 @dataclass(frozen=True)
 class GraphInfo:
-    """The part of a graph that is drawn, and counts by role of the nodes that are left out."""
+    """The part of a graph that is drawn, and counts by role of the nodes that are left out.
+
+    `folds` are inputs or outputs that are drawn as one, by the node that stands for them.
+    """
 
     graph: nx.DiGraph
     edges: tuple[EdgeInfo, ...]
     without_edge: dict[str, int]
     weaker: dict[str, int]
     edges_left_out: int
+    folds: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def note(self) -> str:
@@ -64,13 +71,28 @@ class GraphInfo:
             for role, count in counts.items()
         ]
         theirs = f" and their {self.edges_left_out} edges" if self.edges_left_out else ""
-        return f"Not drawn: {', '.join(parts)}{theirs}." if parts else ""
+        left_out = f"Not drawn: {', '.join(parts)}{theirs}." if parts else ""
+        same = "Inputs, or outputs, with the same edges and signs are drawn as one."
+        return f"{left_out} {same if self.folds else ''}".strip()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The names of folded nodes, with how many more they stand for."""
+        return {
+            first: f"{clip(first, MAX_FOLDED)} + {len(names) - 1} more"
+            for first, names in self.folds.items()
+        }
 
 
-def graph_info(graph: nx.DiGraph, *, max_drawn: int = MAX_INTEGER) -> GraphInfo:
+def graph_info(
+    graph: nx.DiGraph, *, max_drawn: int = MAX_INTEGER, folded: bool = False
+) -> GraphInfo:
     """Choose what of a graph is drawn: of a role with many nodes those with the strongest edges."""
     check_integer("max_drawn", max_drawn)
     check_roles(graph)
+    folds = find_folds(graph) if folded else {}
+    hidden = {name for first, names in folds.items() for name in names if name != first}
+    graph = take_nodes(graph, set(graph) - hidden) if folds else graph
     chosen = {node for role in ROLES for node in _choose(graph, role, max_drawn)}
     part = take_nodes(graph, chosen)
     missing = [node for node in graph if node not in chosen]
@@ -81,7 +103,14 @@ def graph_info(graph: nx.DiGraph, *, max_drawn: int = MAX_INTEGER) -> GraphInfo:
         without_edge=dict(Counter(role[node] for node in missing if not graph.degree(node))),
         weaker=dict(Counter(role[node] for node in missing if graph.degree(node))),
         edges_left_out=graph.number_of_edges() - part.number_of_edges(),
+        folds=folds,
     )
+
+
+def should_fold(graph: nx.DiGraph) -> bool:
+    """Whether a graph has so many inputs or outputs with edges that it is drawn folded at first."""
+    sides = ([n for n in by_role(graph, role) if graph.degree(n)] for role in ("input", "output"))
+    return max(map(len, sides)) > MAX_OPEN and bool(find_folds(graph))
 
 
 def _choose(graph: nx.DiGraph, role: str, max_drawn: int) -> list[str]:

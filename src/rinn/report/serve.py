@@ -9,6 +9,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from rinn.errors import InputError
 from rinn.report.folders import (
@@ -21,6 +22,7 @@ from rinn.report.folders import (
     write_address,
 )
 from rinn.report.index import CardBox, render_index
+from rinn.report.pair import render_pair
 
 ADDRESS = "127.0.0.1"
 TIMEOUT = 20  # seconds for a request
@@ -32,6 +34,8 @@ REPORT_POLICY = (
     f"{PAGE_POLICY} blob:; font-src data:; sandbox allow-scripts allow-downloads allow-modals"
 )
 FILE_POLICY = f"{NOTHING}; sandbox"
+# The report of one of several runs has a link back to the index.
+TOP, BACK = b'<div class="top">', b'<p class="brand"><a href="/">All runs</a></p>'
 SAFETY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -100,9 +104,11 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.MISDIRECTED_REQUEST, f"This server answers to {self.server.url}"
             )
             return
-        path = self.path.split("?", 1)[0].split("#", 1)[0]
+        path, _, query = self.path.split("#", 1)[0].partition("?")
         if path == "/":
             self._answer_index()
+        elif path == "/compare":
+            self._answer_pair(query)
         else:
             self._answer_file(path)
 
@@ -121,6 +127,20 @@ class _Handler(BaseHTTPRequestHandler):
         content = page.encode("utf-8", errors="backslashreplace")
         self._start(HTTPStatus.OK, find_type(REPORT), PAGE_POLICY, len(content), content)
 
+    def _answer_pair(self, query: str) -> None:
+        """Two runs side by side; only runs that the index lists."""
+        wanted = [
+            tuple(name.split("/"))
+            for name in parse_qs(query, errors="surrogateescape").get("run", [])
+        ]
+        runs = set(find_runs(self.server.root))
+        if len(wanted) != 2 or not set(wanted) <= runs:
+            self._send_line(HTTPStatus.NOT_FOUND, "There are no such two runs here.")
+            return
+        page = render_pair(self.server.root, [self.server.cards.get(parts) for parts in wanted])
+        content = page.encode("utf-8", errors="backslashreplace")
+        self._start(HTTPStatus.OK, find_type(REPORT), PAGE_POLICY, len(content), content)
+
     def _answer_file(self, path: str) -> None:
         parts = read_address(path)
         in_run = parts is not None and is_run(self.server.root, parts[:-1])
@@ -131,6 +151,10 @@ class _Handler(BaseHTTPRequestHandler):
         with file:
             kind, size = find_type(parts[-1]), os.fstat(file.fileno()).st_size
             policy = REPORT_POLICY if parts[-1] == REPORT else FILE_POLICY
+            if parts[-1] == REPORT and len(parts) > 1:
+                content = file.read().replace(TOP, TOP + BACK, 1)
+                self._start(HTTPStatus.OK, kind, policy, len(content), content)
+                return
             # A browser would run scripts in XML.
             download = {"Content-Disposition": "attachment"} if "xml" in kind else {}
             self._start(HTTPStatus.OK, kind, policy, size, b"", **download)

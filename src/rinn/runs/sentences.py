@@ -36,14 +36,17 @@ BIBTEX = """@inproceedings{young2020rinn,
 }
 @software{rinn,
   title   = {rinn: latent causal graphs between known causes and known effects},
-  author  = {{rinn contributors}},
+  author  = {{The rinn developers}},
   version = {VERSION}
 }"""
 
 
 def describe_software(version: str) -> str:
     """The reference of the software."""
-    return f"rinn contributors. rinn, version {version}: latent causal graphs. Software."
+    return (
+        f"The rinn developers. rinn: latent causal graphs between known causes and known effects, "
+        f"version {version}. Software."
+    )
 
 
 def write_bibtex(version: str) -> str:
@@ -66,7 +69,7 @@ def describe_methods(manifest: Manifest, graph: nx.DiGraph) -> str:
         manifest.prior and f"Prior knowledge: {manifest.prior.sentence}",
         _describe_size(graph, settings.bootstraps if manifest.effects else 0),
         manifest.fit and manifest.fit.sentence,
-        manifest.comparison and manifest.comparison.sentence,
+        describe_yardsticks(manifest) or describe_comparison(manifest, graph),
         manifest.null and manifest.null.sentence,
         f"Software: {', '.join(versions)}; {manifest.device}." if versions else None,
         "The method builds on redundant-input neural networks (Young et al. 2020).",
@@ -103,6 +106,43 @@ def _describe_size(graph: nx.DiGraph, bootstraps: int) -> str:
         f"the search was repeated on {count(bootstraps, 'bootstrap resample')} of the samples; "
         f"latents found in at least {MIN_FREQUENCY:.0%} of them are reported: {size}."
     )
+
+
+def list_yardsticks(manifest: Manifest) -> list[tuple[str, float, float]]:
+    """Who predicts the held-out samples, with what loss, and what fraction that explains.
+
+    The fraction is R² of numbers, and the deviance explained of others: 0 is guessing.
+    """
+    comparison = manifest.comparison
+    if comparison is None:
+        return []
+    guess = comparison.mean_loss
+    if guess is None and comparison.other in ("each output's mean", "covariates alone"):
+        guess = comparison.free_loss
+    if not guess:
+        return []
+    alone = "guessing by covariates alone" if manifest.covariates else "guessing each output's mean"
+    losses = {
+        alone: guess,
+        "linear regression on all inputs": comparison.regression_loss,
+        "best free network": comparison.network_loss,
+        "network of the graph": comparison.graph_loss,
+    }
+    return [(name, loss, 1 - loss / guess) for name, loss in losses.items() if loss is not None]
+
+
+def name_explained(manifest: Manifest) -> str:
+    """What is explained: variance, or deviance."""
+    return "R²" if manifest.test and manifest.test.loss == "mse" else "deviance explained"
+
+
+def describe_yardsticks(manifest: Manifest) -> str | None:
+    """Say how much the graph explains, beside guessing, a regression and the best network."""
+    if not (rows := list_yardsticks(manifest)):
+        return None
+    parts = [f"{name} {100 * fraction:.1f} %" for name, _, fraction in rows]
+    what = name_explained(manifest)
+    return f"{what[0].upper()}{what[1:]} on held-out samples: {', '.join(parts)}."
 
 
 def describe_comparison(manifest: Manifest, graph: nx.DiGraph) -> str | None:

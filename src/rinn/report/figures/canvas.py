@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.ft2font import FT2Font
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
@@ -29,7 +33,7 @@ INK, GREY, PALE, WHITE = "#222222", "#7a7a7a", "#d4d4d4", "#ffffff"
 
 FONT = "DejaVu Sans"  # comes with Matplotlib, so figures look the same on every machine
 SMALL, NORMAL, LARGE = 6.5, 8.0, 9.5  # points
-DPI = 200
+DPI = 300
 MAX_LETTERS = 120
 POINTS = 72.0
 MARGIN = 0.15  # inches
@@ -196,6 +200,27 @@ def _find_letters(families: tuple[str, ...]) -> frozenset[int]:
     return frozenset(code for path in paths for code in FT2Font(path).get_charmap())
 
 
+def scale_figure(figure: Figure, width: float | None, font_size: float | None) -> None:
+    """Give a figure a width in inches, and its usual text a size in points.
+
+    With a font size alone, the figure grows with its text.
+    """
+    wide, high = figure.get_size_inches()
+    text = (font_size or NORMAL) / NORMAL
+    scale = width / wide if width else text
+    text = text if font_size else scale
+    figure.set_size_inches(wide * scale, high * scale)
+    for artist in figure.findobj():
+        if isinstance(artist, Text):
+            artist.set_fontsize(float(artist.get_fontsize()) * text)
+        elif isinstance(artist, Patch | Line2D):
+            artist.set_linewidth(artist.get_linewidth() * scale)
+        elif isinstance(artist, Collection):
+            artist.set_linewidth([width * scale for width in np.atleast_1d(artist.get_linewidth())])
+        if isinstance(artist, Line2D):
+            artist.set_markersize(artist.get_markersize() * scale)
+
+
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DPI) -> None:
     """Write a figure as .png, .svg or .pdf, drawn before the file is touched; bytes are stable."""
     path = Path(path)
@@ -212,8 +237,9 @@ def encode_figure(figure: Figure, kind: str, *, dpi: float = DPI) -> bytes:
     """Turn a figure into the content of a file."""
     check_choice("format", kind, FORMATS)
     content = io.BytesIO()
-    # Ids in an SVG are random without a salt; there is no other way to give one. The user's
-    # settings are back when this ends.
-    with matplotlib.rc_context({"svg.hashsalt": "rinn", "svg.fonttype": "path"}):
+    # Text stays text in SVG and PDF. Ids in an SVG are random without a salt; there is no other way
+    # to give one. The user's settings are back when this ends.
+    style: dict[Any, Any] = {"svg.hashsalt": "rinn", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context(style):
         figure.savefig(content, format=kind, dpi=dpi, facecolor="white", metadata=_METADATA[kind])
     return content.getvalue()

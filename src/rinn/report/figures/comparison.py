@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from rinn.graphs.layout import layer_nodes
 from rinn.report.figures import canvas
-from rinn.report.figures.graph import draw_edge, draw_nodes, make_frame
+from rinn.report.figures.graph import PAGE, draw_edge, draw_nodes, make_frame
 from rinn.report.info import EXTRA, MISSED, RIGHT, ComparisonInfo, graph_info
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -24,7 +24,7 @@ BOXES: dict[str, dict[str, Any]] = {
 }
 
 
-def plot_comparison(info: ComparisonInfo, *, title: str = "") -> Figure:
+def plot_comparison(info: ComparisonInfo, *, title: str = "", page: float = PAGE) -> Figure:
     """Draw a found graph over the true one: right, missed and extra edges in three styles."""
     drawn = graph_info(info.judged)
     layers = layer_nodes(drawn.graph, backward=info.backward)
@@ -34,7 +34,7 @@ def plot_comparison(info: ComparisonInfo, *, title: str = "") -> Figure:
         Line2D([], [], label=f"{kind}: {info.count_edges(kind)} edges", **style)
         for kind, style in STYLES.items()
     ]
-    frame = make_frame(drawn.graph, layers, title, handles, note, info.labels)
+    frame = make_frame(drawn.graph, layers, title, handles, note, info.labels, page)
     for kind, style in STYLES.items():
         for source, target, about in drawn.graph.edges(data=True):
             if about["kind"] == kind:

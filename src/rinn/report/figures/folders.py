@@ -12,29 +12,61 @@ import networkx as nx
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rinn.config import check_choice
+from rinn.config import check_choice, check_integer, check_number
 from rinn.errors import InputError, suggest
 from rinn.files import check_target, make_folder
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
 from rinn.report.figures.architecture import architecture_info, plot_architecture
-from rinn.report.figures.canvas import FORMATS, save_figure
+from rinn.report.figures.canvas import DPI, FORMATS, NORMAL, save_figure, scale_figure
 from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
-from rinn.report.figures.graph import plot_graph
+from rinn.report.figures.graph import PAGE, plot_graph
 from rinn.report.figures.patterns import patterns_info, plot_patterns
+from rinn.report.figures.schematic import SchematicInfo, plot_schematic
 from rinn.report.figures.selection import plot_selection
 from rinn.report.figures.strips import plot_strips, strips_info
-from rinn.report.info import comparison_info, curves_info, graph_info, selection_info
+from rinn.report.info import (
+    comparison_info,
+    curves_info,
+    graph_info,
+    selection_info,
+    should_fold,
+)
 from rinn.runs.read import RunContents
 
 _T = TypeVar("_T")
 
 MAX_DRAWN = 120  # nodes of a role
+INCH = 25.4  # millimetres
 
 
 class Absent(Exception):  # noqa: N818
     """A folder lacks what a figure needs; the message says what."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How figures look: dots per inch of a PNG, width in millimetres, points of text, title."""
+
+    dpi: int = DPI
+    width: float | None = None
+    font_size: float | None = None
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        check_integer("dpi", self.dpi, minimum=30, maximum=2400)
+        for name, low, high in (("width", 20, 2000), ("font_size", 3, 72)):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), minimum=low, maximum=high)
+
+    @property
+    def page(self) -> float:
+        """The width in inches to draw for, so that text has its size when it is scaled."""
+        return (self.width or PAGE * INCH) / INCH * NORMAL / (self.font_size or NORMAL)
+
+
+PLAIN = Looks()
 
 
 @dataclass(frozen=True)
@@ -43,7 +75,11 @@ class FigureKind:
 
     name: str
     about: str
-    draw: Callable[[Any], Figure]
+    plot: Callable[[Any, Looks], Figure]
+
+    def draw(self, source: Any, looks: Looks = PLAIN) -> Figure:
+        """Draw the figure of a folder."""
+        return self.plot(source, looks)
 
 
 @dataclass(frozen=True)
@@ -56,7 +92,13 @@ class Drawn:
 
 
 def draw_figures(
-    source: Any, figures: Sequence[FigureKind], out: Path, kind: str, *, force: bool
+    source: Any,
+    figures: Sequence[FigureKind],
+    out: Path,
+    kind: str,
+    looks: Looks = PLAIN,
+    *,
+    force: bool,
 ) -> Iterator[Drawn]:
     """Draw figures of one source into files; all paths are checked before the first is written."""
     paths = [out / f"{figure.name}.{kind}" for figure in figures]
@@ -66,7 +108,7 @@ def draw_figures(
             raise InputError(
                 f"cannot write {path}: it exists; choose another --out, or replace it with --force"
             )
-    return (_draw(source, figure, path) for figure, path in zip(figures, paths, strict=True))
+    return (_draw(source, figure, path, looks) for figure, path in zip(figures, paths, strict=True))
 
 
 def check_request(kind: str, only: str | None, figures: Mapping[str, FigureKind]) -> None:
@@ -76,13 +118,15 @@ def check_request(kind: str, only: str | None, figures: Mapping[str, FigureKind]
         raise InputError(f"--only must name a figure, got {only!r}{suggest(only, figures)}")
 
 
-def _draw(source: Any, figure: FigureKind, path: Path) -> Drawn:
+def _draw(source: Any, figure: FigureKind, path: Path, looks: Looks) -> Drawn:
     try:
-        drawn = figure.draw(source)
+        drawn = figure.draw(source, looks)
     except (Absent, InputError) as error:
         return Drawn(figure.name, None, str(error))
     make_folder(path.parent)
-    save_figure(drawn, path)
+    if looks.width or looks.font_size:
+        scale_figure(drawn, looks.width and looks.width / INCH, looks.font_size)
+    save_figure(drawn, path, dpi=looks.dpi)
     return Drawn(figure.name, path)
 
 
@@ -108,15 +152,32 @@ def _find_truth(run: RunContents) -> nx.DiGraph:
     return _need(run.truth, "no truth was given to 'rinn fit'")
 
 
-def _draw_architecture(run: RunContents) -> Figure:
+def _draw_graph(run: RunContents, looks: Looks) -> Figure:
+    info = graph_info(run.graph, max_drawn=MAX_DRAWN, folded=should_fold(run.graph))
+    return plot_graph(info, title=looks.title, page=looks.page)
+
+
+def _draw_comparison(run: RunContents, looks: Looks) -> Figure:
+    info = comparison_info(run.graph, _find_truth(run))
+    return plot_comparison(info, title=looks.title, page=looks.page)
+
+
+def _draw_schematic(run: RunContents, looks: Looks) -> Figure:
+    net = _find_net(run).trial.net
+    _need(net if net.kind == "redundant" else None, "the run has no redundant-input networks")
+    info = SchematicInfo(len(run.inputs), net.layers, net.width, len(run.outputs))
+    return plot_schematic(info, title=looks.title)
+
+
+def _draw_architecture(run: RunContents, looks: Looks) -> Figure:
     net, inputs, outputs = _find_net(run), list(run.inputs), list(run.outputs)
     if net.trial.net.kind == "belief":
         inputs = outputs  # a belief network learns the outputs from the outputs
     info = architecture_info(net.weights, inputs, outputs)
-    return plot_architecture(info, title=f"Network {net.trial.number}")
+    return plot_architecture(info, title=looks.title or f"Network {net.trial.number}")
 
 
-def _draw_strips(run: RunContents) -> Figure:
+def _draw_strips(run: RunContents, looks: Looks) -> Figure:
     net, thresholds = _find_net(run), None
     if run.scores:
         paper = run.scores["paper"]
@@ -126,23 +187,36 @@ def _draw_strips(run: RunContents) -> Figure:
     info = strips_info(map_trained(net), run.inputs, run.outputs, truth=run.truth,
                        thresholds=thresholds)  # fmt: skip
     title = f"Network {net.trial.number}: what each node does to the outputs"
-    return plot_strips(info, title=title)
+    return plot_strips(info, title=looks.title or title)
+
+
+def _draw_patterns(run: RunContents, looks: Looks) -> Figure:
+    return plot_patterns(patterns_info(_find_truth(run)), title=looks.title)
+
+
+def _draw_selection(run: RunContents, looks: Looks) -> Figure:
+    return plot_selection(selection_info(_find_trials(run)), title=looks.title)
+
+
+def _draw_curves(run: RunContents, looks: Looks) -> Figure:
+    table = _need(run.curves, "there is no curves.csv")
+    return plot_curves(curves_info(table), title=looks.title)
 
 
 FIGURES = {
     figure.name: figure
     for figure in (
-        FigureKind("graph", "the latent graph in layers",
-                   lambda run: plot_graph(graph_info(run.graph, max_drawn=MAX_DRAWN))),
+        FigureKind("graph", "the latent graph in layers", _draw_graph),
         FigureKind("comparison", "found and true graph: right, missed and extra edges",
-                   lambda run: plot_comparison(comparison_info(run.graph, _find_truth(run)))),
+                   _draw_comparison),
         FigureKind("patterns", "the outputs that each latent and input of the truth reaches",
-                   lambda run: plot_patterns(patterns_info(_find_truth(run)))),
+                   _draw_patterns),
+        FigureKind("schematic", "what a redundant-input network is, as the paper's Figure 1",
+                   _draw_schematic),
         FigureKind("strips", "what each node of a network does to the outputs", _draw_strips),
         FigureKind("architecture", "a network with its active edges", _draw_architecture),
         FigureKind("selection", "all networks by sparsity and loss, the chosen ones marked",
-                   lambda run: plot_selection(selection_info(_find_trials(run)))),
-        FigureKind("curves", "losses of the kept networks by epoch", lambda run: plot_curves(
-                   curves_info(_need(run.curves, "there is no curves.csv")))),
+                   _draw_selection),
+        FigureKind("curves", "losses of the kept networks by epoch", _draw_curves),
     )
 }  # fmt: skip

@@ -21,12 +21,13 @@ from rinn.report.info import EdgeInfo, GraphInfo
 
 LABEL = 1.35  # inches for the longest name of an input or output
 WIDEST = 1.15  # inches of a latent's box
-NARROWEST_GAP, GAP = 0.75, 1.7  # inches between columns
+NARROWEST_GAP = 0.45  # inches between columns
 PAGE = 7.0  # inches: the width that figures with few columns have
-LEGEND_ITEM = 1.25  # inches
+LEGEND_ITEM = 1.55  # inches
 LEGEND_ROW = 0.17
+MAX_WIDE_HEADS = 4  # columns
 MIN_BOW, BOW, MAX_BOW = 0.12, 0.06, 0.5  # inches that an edge within a column stands out
-HEAD = 0.06  # inches of its arrowhead
+HEAD = 0.06  # inches of an arrowhead
 
 THINNEST, THICKEST = 0.5, 2.8
 FAINTEST = 0.12
@@ -60,11 +61,12 @@ def make_frame(
     handles: Sequence[Any],
     note: str,
     names: dict[str, str] | None = None,
+    page: float = PAGE,
 ) -> Frame:
-    """Make the sheet with all but nodes and edges."""
+    """Make the sheet with all but nodes and edges; `page` is its width where that is enough."""
     row = 0.235 if layers.rows <= 30 else 0.16 if layers.rows <= 70 else 0.125
     size = canvas.NORMAL if row > 0.2 else canvas.SMALL if row > 0.14 else 5.5
-    centres, halves, width = _set_columns(graph, layers, names or {}, size)
+    centres, halves, width = _set_columns(graph, layers, names or {}, size, page)
     columns = max(1, min(len(handles), int((width - 2 * canvas.MARGIN) / LEGEND_ITEM)))
     lines = canvas.wrap_text(note, width - 2 * canvas.MARGIN)
     top = 0.42 + canvas.TITLE * bool(title)
@@ -83,11 +85,12 @@ def make_frame(
 
 
 def _set_columns(
-    graph: nx.DiGraph, layers: Layers, names: dict[str, str], size: float
+    graph: nx.DiGraph, layers: Layers, names: dict[str, str], size: float, page: float
 ) -> tuple[tuple[float, ...], tuple[float, ...], float]:
     """The middle and half the width of each column, and the width of the sheet."""
     left, right = (
-        0.1 + (canvas.find_widest(by_role(graph, role), LABEL, size) or 0.2)
+        0.1
+        + (canvas.find_widest([names.get(n, n) for n in by_role(graph, role)], LABEL, size) or 0.2)
         for role in ("input", "output")
     )
     shown = ([names.get(node, node) for node in column] for column in layers.columns[1:-1])
@@ -95,7 +98,7 @@ def _set_columns(
     halves = [0.06, *(max(0.16, longest / 2 + 0.08) for longest in widest), 0.06]
     gaps = len(layers.columns) - 1
     fixed = 2 * canvas.MARGIN + left + right + 2 * sum(halves)
-    gap = max(GAP if layers.rows > 30 else NARROWEST_GAP, (PAGE - fixed) / gaps)
+    gap = max(NARROWEST_GAP, (page - fixed) / gaps)
     centres, at = [], canvas.MARGIN + left
     for half in halves:
         centres.append(at + half)
@@ -117,18 +120,26 @@ def draw_edge(frame: Frame, route: tuple[Point, ...], linewidth: float, **style:
             vertices += [(middle, y0), (middle, y1), (x1, y1), frame.point(position, 1)]
             codes += [Path.CURVE4] * 3 + [Path.LINETO]
         del vertices[-1], codes[-1]
+        _add_head(vertices, codes, min(HEAD, 0.35 * frame.row))
     thin = {"linewidth": linewidth * min(1.0, frame.row / 0.2)}
     style = {"capstyle": "butt", "zorder": 2} | thin | style
     frame.axes.add_patch(PathPatch(Path(vertices, codes), fill=False, **style))
 
 
 def _bow(vertices: list[Point], codes: list[Any], end: Point, row: float) -> None:
-    """An edge within a column, to its left, with an arrowhead: no side says where it leads."""
+    """An edge within a column, to its left."""
     start = vertices[-1]
     out = min(MAX_BOW, MIN_BOW + BOW * abs(end[1] - start[1]) / row)
     vertices += [(start[0] - out, start[1]), (end[0] - out, end[1]), end]
-    vertices += [(end[0] - HEAD, end[1] - HEAD / 2), end, (end[0] - HEAD, end[1] + HEAD / 2)]
-    codes += [Path.CURVE4] * 3 + [Path.MOVETO, Path.LINETO, Path.LINETO]
+    codes += [Path.CURVE4] * 3
+    _add_head(vertices, codes, HEAD)
+
+
+def _add_head(vertices: list[Point], codes: list[Any], size: float) -> None:
+    """The head of an arrow at the end of an edge."""
+    x, y = vertices[-1]
+    vertices += [(x - size, y - size / 2), (x, y), (x - size, y + size / 2)]
+    codes += [Path.MOVETO, Path.LINETO, Path.LINETO]
 
 
 def draw_nodes(frame: Frame, graph: nx.DiGraph, layers: Layers, **looks: dict[str, Any]) -> None:
@@ -145,7 +156,7 @@ def draw_nodes(frame: Frame, graph: nx.DiGraph, layers: Layers, **looks: dict[st
         marker = "s" if role == "input" else "D"
         size = 3.6 if frame.row > 0.14 else 2.6
         frame.axes.plot([x], [y], marker, markersize=size, color=canvas.INK, zorder=4)
-        label = canvas.fit_text(node, LABEL, frame.size)
+        label = canvas.fit_text(names.get(node, node), LABEL, frame.size)
         canvas.write(frame.axes, x + side * 0.1, y, label, frame.size, ha=ahead)
 
 
@@ -166,7 +177,8 @@ def _draw_latent(
 def _write_heads(frame: Frame, layers: Layers) -> None:
     """Write the heads of the columns."""
     last = len(layers.columns) - 1
-    levels = ["latents, level 1", *(f"level {number}" for number in range(2, last))]
+    first = "latents, level 1" if last <= MAX_WIDE_HEADS else "level 1"
+    levels = [first, *(f"level {number}" for number in range(2, last))]
     heads = ["inputs", *(["latents"] if last == 2 else levels[: last - 1]), "outputs"]
     for number in (0, last, *range(1, last)):
         ahead, shift = {0: ("right", 0.06), last: ("left", -0.06)}.get(number, ("center", 0.0))
@@ -174,16 +186,17 @@ def _write_heads(frame: Frame, layers: Layers) -> None:
         canvas.write(frame.axes, x, y, heads[number], canvas.NORMAL, ha=ahead, color=canvas.GREY)
 
 
-def plot_graph(info: GraphInfo, *, title: str = "") -> Figure:
+def plot_graph(info: GraphInfo, *, title: str = "", page: float = PAGE) -> Figure:
     """Draw a graph in layers: width is |weight|, colour and dashes sign, opacity frequency."""
     check_graph(info.graph)
     layers = layer_nodes(info.graph)
-    frame = make_frame(info.graph, layers, title, _list_handles(info.edges), info.note)
+    handles, names = _list_handles(info.edges), info.labels
+    frame = make_frame(info.graph, layers, title, handles, info.note, names, page)
     for edge in sorted(info.edges, key=lambda edge: (_find_alpha(edge.frequency), edge.width)):
         draw_edge(frame, layers.routes[edge.source, edge.target], _find_line_width(edge.width),
                   color=COLOURS[edge.sign], linestyle=DASHES[edge.sign],
                   alpha=_find_alpha(edge.frequency))  # fmt: skip
-    draw_nodes(frame, info.graph, layers)
+    draw_nodes(frame, info.graph, layers, names=names)
     return frame.figure
 
 
@@ -208,7 +221,7 @@ def _list_handles(edges: Sequence[EdgeInfo]) -> list[Line2D]:
     if signs - {0}:
         looks += [
             {"linewidth": _find_line_width(width), "label": label}
-            for width, label in ((0.25, "a quarter of it"), (1.0, "strongest of its kind"))
+            for width, label in ((1.0, "strongest of its kind"), (0.25, "a quarter of that"))
         ]
     lowest = min((edge.frequency for edge in edges if edge.frequency is not None), default=1.0)
     if lowest < 1:

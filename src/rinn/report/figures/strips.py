@@ -18,17 +18,17 @@ from rinn.graphs.basics import latents_in_order
 from rinn.graphs.protocol import TOLERANCE, reach_vectors, score_protocol, truth_patterns
 from rinn.nets.maps import NetMaps
 from rinn.report.figures import canvas
-from rinn.report.figures.tiles import Tile, draw_scale, draw_tiles
+from rinn.report.figures.tiles import Tile, draw_key, draw_scale, draw_tiles, key_size
 from rinn.report.info import FAINT, grid_shape
 
-ACROSS = 16  # hidden nodes in a line
-MAX_INPUTS = 24
-MANY_OUTPUTS = 25  # beyond which fewer inputs fit next to the hidden nodes
-FEWER_INPUTS = 16
+ACROSS, MAX_INPUTS = 16, 24  # hidden nodes in a line, and inputs
+MANY_OUTPUTS = 25  # beyond which tiles are larger, fewer fit in a line, and a key names the cells
+FEWER_ACROSS, FEWER_INPUTS = 8, 6
 
 LABEL, BETWEEN = 0.6, 0.3
 GAP = 0.055
 TINY = 5.0
+MIN_CELL = 0.05  # inches: a cell of one output can be told from its neighbours
 UPRIGHT = 0.7  # inches for names that are written upwards
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -115,8 +115,13 @@ def strips_info(
         patterns=marks.patterns,
         inputs_left_out=len(maps.inputs) - len(rows),
         saturated=bool(shown.size and shown.max() > most),
-        only_active=maps.hidden.shape[1] > ACROSS,
+        only_active=maps.hidden.shape[1] > find_across(len(outputs)),
     )
+
+
+def find_across(outputs: int) -> int:
+    """How many hidden nodes are in a line."""
+    return ACROSS if outputs <= MANY_OUTPUTS else FEWER_ACROSS
 
 
 def _make_strips(
@@ -128,7 +133,7 @@ def _make_strips(
     strips = []
     for layer, nodes in enumerate(maps.hidden):
         # All nodes of a layer; where they do not fit in a line, those that do something.
-        few = len(nodes) <= ACROSS
+        few = len(nodes) <= find_across(nodes.shape[1])
         chosen = range(len(nodes)) if few else np.flatnonzero(np.abs(nodes).max(axis=1) > floor)
         hidden = tuple(
             StripNode(f"{j + 1}", nodes[j], marks.hidden[layer][j]) for j in map(int, chosen)
@@ -242,7 +247,7 @@ def _full_colour(values: Float[np.ndarray, "node output"]) -> float:
 def plot_strips(info: StripsInfo, *, title: str = "") -> Figure:
     """Draw what hidden nodes and inputs do to the outputs, a line per layer, as Figures 3 and 4."""
     columns, rows = grid_shape(len(info.outputs))
-    cell = max(0.23 / columns, 0.03)
+    cell = max(0.23 / columns, MIN_CELL)
     return _Sheet(info, columns * cell, rows * cell, cell).draw(title)
 
 
@@ -255,7 +260,8 @@ class _Sheet:
         self.marked = info.thresholds is not None
         self.line = tall + GAP + (0.1 if self.marked else 0.02)
         most = max((len(strip.hidden) for strip in info.strips), default=0)
-        self.across = min(ACROSS, most)
+        self.line_of = find_across(len(info.outputs))
+        self.across = min(self.line_of, most)
         self.inputs = max((len(strip.inputs) for strip in info.strips), default=0)
         self.left = canvas.MARGIN + LABEL
         self.right = self.left + self.across * self.step + BETWEEN
@@ -266,14 +272,18 @@ class _Sheet:
 
     def draw(self, title: str) -> Figure:
         inputs = self.inputs * self.step if self.inputs else -BETWEEN
-        width = max(self.right + inputs + canvas.MARGIN, 4.2)
+        is_keyed = len(self.info.outputs) > MANY_OUTPUTS
+        key = key_size(self.info.outputs) if is_keyed else (0.0, -0.3)
+        width = max(self.right + inputs + canvas.MARGIN, 4.2, key[0] + 2 * canvas.MARGIN)
         notes = [line for note in self.info.notes for line in canvas.wrap_text(note, width - 2.2)]
         top = 0.25 + canvas.TITLE * bool(title) + self.head + 0.14
         heights = [self._height(strip) for strip in self.info.strips]
         bottom = top + sum(heights)
-        figure, axes = canvas.make_sheet(
-            width, bottom + max(0.5, 0.16 + canvas.NOTE_LINE * len(notes))
-        )
+        below = bottom + max(0.5, 0.16 + canvas.NOTE_LINE * len(notes))
+        figure, axes = canvas.make_sheet(width, below + 0.3 + key[1])
+        if is_keyed:
+            canvas.label(axes, canvas.MARGIN, below + 0.05, "which cell is which output")
+            draw_key(axes, canvas.MARGIN, below + 0.18, self.info.outputs)
         canvas.write_title(axes, title, width)
         self._write_heads(axes, top)
         tiles, y = [], top
@@ -289,7 +299,7 @@ class _Sheet:
     def _height(self, strip: Strip) -> float:
         if not strip.hidden and not strip.inputs:
             return 0.22
-        return max(1, math.ceil(len(strip.hidden) / ACROSS)) * self.line + 0.07
+        return max(1, math.ceil(len(strip.hidden) / self.line_of)) * self.line + 0.07
 
     def _write_heads(self, axes: Axes, top: float) -> None:
         y = top - self.head - 0.2
@@ -319,8 +329,8 @@ class _Sheet:
         canvas.write(axes, canvas.MARGIN, y + self.tall / 2, strip.label, canvas.NORMAL, ha="left")
         tiles = []
         for number, node in enumerate(strip.hidden):
-            x = self.left + number % ACROSS * self.step
-            tiles.append(self._tile(axes, node, x, y + number // ACROSS * self.line))
+            x = self.left + number % self.line_of * self.step
+            tiles.append(self._tile(axes, node, x, y + number // self.line_of * self.line))
         for number, node in enumerate(strip.inputs):
             tiles.append(self._tile(axes, node, self.right + number * self.step, y, named=False))
         return tiles

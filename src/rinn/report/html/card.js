@@ -98,23 +98,51 @@ function startPointer() {
   picture.addEventListener("click", (event) => {
     const mark = event.target.closest(".node");
     if (!mark) return;
-    const n = Number(mark.id.slice(1));
-    if (nodes[n].role === "latent") openCard(n, mark);
-    else byId("found").textContent = describePaths(n, highlight([n]));
+    pickNode(Number(mark.id.slice(1)), mark);
   });
+}
+
+function pickNode(n, from) {
+  if (nodes[n].role === "latent") openCard(n, from);
+  else byId("found").textContent = describePaths(n, highlight([n]));
+}
+
+// From a node, the arrow keys go along its column, and to a node that it is joined with.
+function findNext(n, key) {
+  const at = plan.nodes[n];
+  if (key === "ArrowUp" || key === "ArrowDown") {
+    const column = Object.entries(plan.nodes).map(([m, place]) => [Number(m), place])
+      .filter(([m, place]) => place[0] === at[0] && nodes[m].mark && !nodes[m].hidden);
+    column.sort((a, b) => a[1][1] - b[1][1]);
+    return column[column.findIndex(([m]) => m === n) + (key === "ArrowUp" ? -1 : 1)]?.[0];
+  }
+  const [along, end] = { ArrowLeft: ["up", FROM], ArrowRight: ["down", TO] }[key] ?? [];
+  const edges = along ? nodes[n][along].map((e) => data.edges[e]).filter(isShown) : [];
+  return edges.map((edge) => nodes[edge[end]].stands).find((m) => plan.nodes[m] && !nodes[m].hidden);
+}
+
+// What a screen reader says of a node: what is drawn, and what the tooltip says.
+function labelNode(n) {
+  const { mark, name, role } = nodes[n], drawn = mark.querySelector("text").textContent;
+  const about = [name.includes(drawn) ? null : drawn, ...describeNode(n)].filter(Boolean).join(", ");
+  mark.setAttribute("aria-label", `${about}; ${role === "latent" ? "open its card" : "highlight its paths"}`);
 }
 
 function startCard() {
   picture.setAttribute("role", "group");
   nodes.forEach((node, n) => {
-    node.mark?.querySelector("title").remove(); // the tooltip says more
-    if (node.role !== "latent" || !node.mark) return;
-    const about = describeNode(n).filter(Boolean).join(", ");
-    fill(node.mark, { tabindex: 0, role: "button", "aria-label": `${about}; open its card` }, []);
+    if (!node.mark) return;
+    node.mark.querySelector("title").remove(); // the tooltip says more
+    const tabindex = node.role === "latent" ? 0 : -1; // arrow keys reach the others
+    fill(node.mark, { tabindex, role: "button" }, []);
+    labelNode(n);
     node.mark.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
+      const next = findNext(n, event.key);
+      if (event.key === "Enter" || event.key === " ") pickNode(n, node.mark);
+      else if (next !== undefined) nodes[next].mark.focus();
+      else return;
       event.preventDefault();
-      openCard(n, node.mark);
+      event.stopPropagation();
     });
   });
   for (const name of document.querySelectorAll(".opens")) {
@@ -141,6 +169,7 @@ function openCard(n, from) {
   card.hidden = false;
   card.dataset.n = n;
   card.scrollTop = 0;
+  card.style.maxHeight = plan.narrow ? "" : `${Math.max(Math.min(plan.depth * zoom, window.innerHeight * 0.78), 420)}px`;
   close.focus({ preventScroll: true });
 }
 

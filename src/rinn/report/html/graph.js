@@ -1,25 +1,29 @@
-// The graph: the slider of frequencies, search and zoom.
+// The graph: its layout in the frame, the slider of frequencies, search and zoom.
 const NAME = 0, ROLE = 1, DRAWN = 2;
 const FROM = 0, TO = 1, FREQUENCY = 2, IS_DRAWN = 3, WEIGHT = 4, SPREAD = 5, LOSS_CHANGE = 6;
 const ERROR = 7, Q = 8;
 const SUPPORT = 9, EXCHANGEABLE = 10;
 const FREQUENCY_WITHOUT = 11, ORIGIN = 12; // only with prior knowledge
-const LABELS_FROM = 0.6; // pixels to the unit; below it labels of inputs and outputs are hidden
-const DEEPEST = 12;
+const LABELS_FROM = 0.6; // below this zoom, labels of inputs and outputs are hidden
+const DEEPEST = 6;
+const HALF = 27, DOT = 5, HEAD = 7; // of a latent's width, of a node, of an arrow
+const MIN_GAP = 18, OUTER = 1.8, NARROW = 700, NARROW_LABEL = 96, NARROW_LETTERS = 11;
 
-const picture = byId("graph");
-const view = picture.querySelector(".view");
-const box = { ...size(picture), depth: null };
+const picture = byId("graph"), stage = byId("stage");
 const levels = [...picture.querySelectorAll(".level")].map((group) => ({
   group, frequency: group.dataset.f === undefined ? Infinity : Number(group.dataset.f),
-  weak: group.classList.contains("weak"), edges: group.childElementCount,
+  weak: group.classList.contains("weak"),
 }));
 const nodes = data.nodes.map((about, n) => ({
-  name: about[NAME], role: about[ROLE], drawn: about[DRAWN], mark: byId(`n${n}`),
+  name: about[NAME], role: about[ROLE], drawn: about[DRAWN], mark: byId(`n${n}`), stands: n,
+  label: byId(`n${n}`)?.querySelector("text").textContent,
   up: [], down: [], firmest: -1, firmestDrawn: -1,
 }));
+const marks = data.edges.map((_, e) => byId(`e${e}`));
+let folded = data.layout === "folded";
+let plan = null; // the layout, and the x of its columns in pixels
 let threshold = null; // null: the reported graph; else the lowest frequency shown
-let zoom = { x: 0, y: 0, k: 1 };
+let zoom = 1;
 let picked = []; // the nodes whose paths are highlighted
 
 data.edges.forEach((edge, e) => {
@@ -32,9 +36,77 @@ data.edges.forEach((edge, e) => {
   }
 });
 
-function size(svg) {
-  const { width, height } = svg.viewBox.baseVal;
-  return { width, height };
+// Columns share the width of the frame: text has the same size on every screen. Where they have no
+// room, the frame scrolls.
+function makePlan() {
+  const layout = data.layouts[folded ? "folded" : "open"], wide = stage.clientWidth - 2;
+  const narrow = wide < NARROW, last = layout.columns - 1, boxes = 2 * HALF * (layout.columns - 2);
+  const [left, right] = layout.labels.map((label) => (narrow ? Math.min(label, NARROW_LABEL) : label));
+  // The outer gaps hold most of the edges.
+  const gap = Math.max(MIN_GAP, (wide - left - right - boxes) / (last - 2 + 2 * OUTER));
+  const xs = Array.from({ length: last + 1 }, (_, c) => left + (c
+    ? gap * (c - 1 + OUTER + (c === last ? OUTER - 1 : 0)) + (c === last ? boxes : HALF * (2 * c - 1)) : 0));
+  return { ...layout, narrow, xs, width: xs[last] + right };
+}
+
+function layOut() {
+  plan = makePlan();
+  const members = new Map(data.folds.map((fold) => [fold[0], fold.length - 1]));
+  for (const fold of data.folds) for (const n of fold) nodes[n].stands = folded ? fold[0] : n;
+  nodes.forEach((node, n) => {
+    const at = plan.nodes[n];
+    if (!node.mark || !at) return;
+    node.mark.setAttribute("transform", `translate(${plan.xs[at[0]].toFixed(1)} ${at[1]})`);
+    if (node.role === "latent") return;
+    const more = folded && members.has(n) ? ` + ${members.get(n)}${plan.narrow ? "" : " more"}` : "";
+    const name = plan.narrow || more ? clip(node.name, more ? 9 : NARROW_LETTERS) : null;
+    node.mark.querySelector("text").textContent = name === null && !more ? clipLabel(node) : name + more;
+    if (node.mark.hasAttribute("aria-label")) labelNode(n);
+  });
+  data.edges.forEach((edge, e) => {
+    const ends = [edge[FROM], edge[TO]].map((n) => nodes[n].stands), twin = findEdge(...ends);
+    const is = Boolean(plan.nodes[ends[0]] && plan.nodes[ends[1]]) && (twin === undefined || twin === e);
+    if (!marks[e]) return;
+    marks[e].toggleAttribute("display", false);
+    if (is) marks[e].setAttribute("d", writePath(e, ...ends));
+    else marks[e].setAttribute("display", "none");
+  });
+  const heads = picture.querySelectorAll(".head"), last = plan.xs.at(-1);
+  [plan.xs[0], (plan.xs[0] + last) / 2, last].forEach((x, index) => heads[index].setAttribute("x", x.toFixed(0)));
+}
+
+// The name as Python wrote it, which a fold or a phone replaced.
+function clipLabel(node) {
+  return data.layout === "folded" && node.label.endsWith(" more") ? clip(node.name, 20) : node.label;
+}
+
+const edgeNumbers = new Map(data.edges.map((edge, e) => [`${edge[FROM]} ${edge[TO]}`, e]));
+
+function findEdge(from, to) {
+  return edgeNumbers.get(`${from} ${to}`);
+}
+
+function writeBend([x0, y0], [x1, y1]) {
+  const bend = x1 > x0 ? (x1 - x0) / 2 : Math.max((x0 - x1) / 2, 24); // backwards: a loop
+  return `C${(x0 + bend).toFixed(0)} ${y0} ${(x1 - bend).toFixed(0)} ${y1} ${x1.toFixed(1)} ${y1}`;
+}
+
+function writePath(e, from, to) {
+  const [first, y0] = plan.nodes[from], [last, y1] = plan.nodes[to];
+  const x0 = plan.xs[first] + (nodes[from].role === "latent" ? HALF : DOT);
+  const x1 = plan.xs[last] - (nodes[to].role === "latent" ? HALF : DOT) - 1;
+  const head = `M${(x1 - HEAD).toFixed(1)} ${y1 - HEAD / 2}L${x1.toFixed(1)} ${y1}l${-HEAD} ${HEAD / 2}`;
+  if (nodes[from].role === "output") {
+    const out = Math.min(110, 30 + Math.abs(y1 - y0) / 4), start = plan.xs[first] - DOT;
+    return `M${start} ${y0}C${start - out} ${y0} ${x1 - out} ${y1} ${x1} ${y1}${head}`;
+  }
+  let path = `M${x0.toFixed(1)} ${y0}`, at = [x0, y0];
+  for (const [column, y] of plan.routes[e] ?? []) { // level past the nodes of the column
+    const x = plan.xs[column];
+    path += `${writeBend(at, [x - HALF, y])}H${(x + HALF).toFixed(1)}`;
+    at = [x + HALF, y];
+  }
+  return path + writeBend(at, [x1, y1]) + head;
 }
 
 function isShown(edge) {
@@ -45,44 +117,43 @@ function isShown(edge) {
 // Only groups and nodes whose state changes are touched, so that thousands of edges cost nothing.
 function setThreshold(lowest) {
   threshold = lowest;
-  let shown = 0, all = 0, depth = box.height;
   for (const level of levels) {
     const is = lowest === null ? !level.weak : level.frequency >= lowest;
-    if (is !== level.is) {
-      if (is) level.group.removeAttribute("display");
-      else level.group.setAttribute("display", "none");
-      level.is = is;
-    }
-    shown += is ? level.edges : 0;
-    all += level.edges;
+    if (is === level.is) continue;
+    if (is) level.group.removeAttribute("display");
+    else level.group.setAttribute("display", "none");
+    level.is = is;
   }
-  for (const node of nodes) {
-    if (!node.mark) continue;
+  let depth = plan.height;
+  nodes.forEach((node, n) => {
+    if (!node.mark) return;
     const isolated = (lowest === null ? node.firmestDrawn : node.firmest) < (lowest ?? 0);
-    const below = node.mark.dataset.below;
-    if (below && !isolated) depth = Math.max(depth, Number(below) + 30);
-    if (isolated === node.isolated) continue;
-    node.mark.classList.toggle("isolated", isolated);
-    if (below) node.mark.setAttribute("display", isolated ? "none" : "inline");
-    node.isolated = isolated;
-  }
-  if (depth !== box.depth) {
-    box.depth = depth;
-    picture.setAttribute("viewBox", `0 0 ${box.width} ${depth}`);
-    requestAnimationFrame(fitLabels); // not now: it would lay out the page within the event
-  }
-  picture.dataset.shown = shown;
-  describeShown(shown, all);
+    const at = plan.nodes[n], hidden = !at || (isolated && at[1] > plan.height);
+    if (!hidden) depth = Math.max(depth, at[1] + 24);
+    if (isolated !== node.isolated) node.mark.classList.toggle("isolated", isolated);
+    if (hidden !== node.hidden) {
+      if (hidden) node.mark.setAttribute("display", "none");
+      else node.mark.removeAttribute("display");
+    }
+    Object.assign(node, { isolated, hidden });
+  });
+  plan.depth = depth;
+  setZoom(zoom);
+  describeShown();
   if (picked.length) highlight(picked);
 }
 
-function describeShown(shown, all) {
+function describeShown() {
   const status = byId("shown");
   if (!status) return;
+  const shown = data.edges.filter(isShown), all = data.edges.length;
+  const undrawn = shown.filter((edge) => [edge[FROM], edge[TO]].some((n) => !plan.nodes[nodes[n].stands])).length;
+  const rest = undrawn ? `; ${undrawn} of them are not drawn, edges.csv lists them` : "";
+  picture.dataset.shown = shown.length;
   byId("line").textContent = `${byId("slider").value} %`;
   status.textContent = threshold === null
-    ? `${count(shown, "edge")}, the reported graph`
-    : `${shown} of ${count(all, "edge")} that were found`;
+    ? `${count(shown.length, "edge")}, the reported graph${rest}`
+    : `${shown.length} of ${count(all, "edge")} that were found${rest}`;
   byId("reset").disabled = threshold === null;
 }
 
@@ -95,6 +166,22 @@ function startSlider() {
   byId("reset").addEventListener("click", () => {
     slider.value = first;
     setThreshold(null);
+  });
+}
+
+function startFold() {
+  const button = byId("fold");
+  if (!button) return;
+  const show = () => {
+    button.setAttribute("aria-pressed", String(folded));
+    button.textContent = folded ? "Unfold" : "Fold";
+  };
+  show();
+  button.addEventListener("click", () => {
+    folded = !folded;
+    show();
+    layOut();
+    setThreshold(threshold);
   });
 }
 
@@ -131,9 +218,12 @@ function highlight(starts, paths = findPaths(starts)) {
   clearHighlight();
   picked = starts;
   markHeat(paths.nodes);
-  for (const n of paths.nodes) nodes[n].mark?.classList.add("on");
-  for (const n of starts) nodes[n].mark?.classList.add("picked");
-  for (const e of paths.edges) byId(`e${e}`)?.classList.add("on");
+  for (const n of paths.nodes) nodes[nodes[n].stands].mark?.classList.add("on");
+  for (const n of starts) nodes[nodes[n].stands].mark?.classList.add("picked");
+  for (const e of paths.edges) {
+    const [from, to] = data.edges[e].slice(0, 2).map((n) => nodes[n].stands);
+    marks[findEdge(from, to) ?? e]?.classList.add("on");
+  }
   picture.classList.add("lit");
   return paths;
 }
@@ -146,7 +236,16 @@ function clearHighlight() {
 }
 
 function describePaths(n, paths) {
-  const node = nodes[n], name = clip(node.name, 60);
+  const name = clip(nodes[n].name, 60), fold = folded && data.folds.find((one) => one.includes(n));
+  const others = fold ? fold.filter((m) => m !== n).map((m) => clip(nodes[m].name, 24)) : [];
+  const more = others.length > 12 ? ` and ${others.length - 12} more` : "";
+  const verb = others.length === 1 ? "has" : "have";
+  const same = others.length ? ` ${others.slice(0, 12).join(", ")}${more} ${verb} the same edges.` : "";
+  return describeWays(n, name, paths) + same;
+}
+
+function describeWays(n, name, paths) {
+  const node = nodes[n];
   if (!paths.edges.size) return `${name} has no edge that is shown.`;
   const of = (role) => [...paths.nodes].filter((m) => m !== n && nodes[m].role === role).sort((a, b) => a - b);
   const list = (role) => {
@@ -193,74 +292,68 @@ function startSearch() {
   });
 }
 
+// Zoom changes the size of the drawing; the frame around it scrolls.
 function setZoom(next) {
-  const k = Math.min(DEEPEST, Math.max(1, next.k));
-  const room = box.depth ?? box.height;
-  // The drawing may not be lost beyond the frame.
-  const keep = (at, length) => Math.min(length / 3, Math.max(length * (2 / 3 - k), at));
-  zoom = k === 1 ? { x: 0, y: 0, k } : { x: keep(next.x, box.width), y: keep(next.y, room), k };
-  view.setAttribute("transform", `translate(${zoom.x} ${zoom.y}) scale(${zoom.k})`);
-  picture.classList.toggle("zoomed", k > 1);
-  fitLabels();
+  zoom = Math.min(DEEPEST, Math.max(findFit(), next));
+  picture.setAttribute("viewBox", `0 0 ${plan.width.toFixed(0)} ${plan.depth.toFixed(0)}`);
+  picture.style.width = `${(plan.width * zoom).toFixed(0)}px`;
+  picture.style.height = `${(plan.depth * zoom).toFixed(0)}px`;
+  picture.dataset.scale = zoom.toFixed(2);
+  picture.classList.toggle("far", zoom < LABELS_FROM);
 }
 
-function zoomAt(point, factor) {
-  const k = Math.min(DEEPEST, Math.max(1, zoom.k * factor)), by = k / zoom.k;
-  setZoom({ k, x: point.x - (point.x - zoom.x) * by, y: point.y - (point.y - zoom.y) * by });
+// The zoom at which all of the drawing is in the frame.
+function findFit() {
+  const high = Number.parseFloat(getComputedStyle(stage).maxHeight) || plan.depth;
+  return Math.min(1, (high - 4) / plan.depth, (stage.clientWidth - 2) / plan.width);
 }
 
-function toPicture(x, y) {
-  return new DOMPoint(x, y).matrixTransform(picture.getScreenCTM().inverse());
-}
-
-function fitLabels() {
-  const matrix = picture.getScreenCTM();
-  if (matrix) picture.classList.toggle("far", matrix.a * zoom.k < LABELS_FROM);
-}
-
-function fitHeight() {
-  const wide = picture.clientWidth, most = Math.max(420, 0.66 * window.innerHeight);
-  const high = Math.min(most, Math.max(300, (box.height * wide) / box.width));
-  picture.style.height = `${Math.round(high)}px`;
-  fitLabels();
+function zoomAt(x, y, factor) {
+  const before = zoom, frame = stage.getBoundingClientRect();
+  const [across, down] = [x - frame.left + stage.scrollLeft, y - frame.top + stage.scrollTop];
+  setZoom(zoom * factor);
+  stage.scrollLeft += across * (zoom / before - 1);
+  stage.scrollTop += down * (zoom / before - 1);
 }
 
 function startZoom() {
-  const middle = () => ({ x: box.width / 2, y: (box.depth ?? box.height) / 2 });
-  const act = { in: () => zoomAt(middle(), 1.5), out: () => zoomAt(middle(), 1 / 1.5),
-    fit: () => setZoom({ x: 0, y: 0, k: 1 }) };
+  const zoomMiddle = (factor) => {
+    const { left, top } = stage.getBoundingClientRect();
+    zoomAt(left + stage.clientWidth / 2, top + stage.clientHeight / 2, factor);
+  };
+  const act = { in: () => zoomMiddle(1.5), out: () => zoomMiddle(1 / 1.5), fit: () => setZoom(0), one: () => setZoom(1) };
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => act[button.dataset.zoom]());
   }
   picture.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return; // the wheel alone scrolls the page
+    if (!event.ctrlKey && !event.metaKey) return; // the wheel alone scrolls
     event.preventDefault();
-    zoomAt(toPicture(event.clientX, event.clientY), Math.exp(-event.deltaY / 300));
+    zoomAt(event.clientX, event.clientY, Math.exp(-event.deltaY / 300));
   }, { passive: false });
-  byId("stage").addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
-    const keys = { "+": act.in, "=": act.in, "-": act.out, "0": act.fit };
-    const [dx, dy] = (zoom.k > 1 && step[event.key]) || [0, 0];
-    if (dx || dy) setZoom({ ...zoom, x: zoom.x + dx, y: zoom.y + dy });
-    else if (keys[event.key] && !event.ctrlKey && !event.metaKey) keys[event.key]();
-    else return;
+  stage.addEventListener("keydown", (event) => {
+    const keys = { "+": act.in, "=": act.in, "-": act.out, "0": act.fit, "1": act.one };
+    if (!keys[event.key] || event.ctrlKey || event.metaKey) return;
+    keys[event.key]();
     event.preventDefault();
   });
   startDrag();
-  window.addEventListener("resize", fitHeight);
-  fitHeight();
+  let wide = stage.clientWidth;
+  new ResizeObserver(() => {
+    if (stage.clientWidth === wide) return;
+    wide = stage.clientWidth;
+    layOut();
+    setThreshold(threshold);
+  }).observe(stage);
 }
 
 function startDrag() {
   let from = null;
-  picture.addEventListener("pointerdown", (event) => {
-    if (zoom.k === 1 || event.button) return;
-    from = { point: toPicture(event.clientX, event.clientY), x: zoom.x, y: zoom.y };
+  picture.addEventListener("pointerdown", (event) => { // a finger scrolls by itself
+    if (event.button || event.pointerType !== "mouse") return;
+    from = { x: event.clientX + stage.scrollLeft, y: event.clientY + stage.scrollTop };
   });
   window.addEventListener("pointermove", (event) => {
-    if (!from) return;
-    const point = toPicture(event.clientX, event.clientY);
-    setZoom({ k: zoom.k, x: from.x + point.x - from.point.x, y: from.y + point.y - from.point.y });
+    if (from) stage.scrollTo(from.x - event.clientX, from.y - event.clientY);
   });
   for (const end of ["pointerup", "pointercancel"]) {
     window.addEventListener(end, () => { from = null; });
@@ -268,7 +361,9 @@ function startDrag() {
 }
 
 function startGraph() {
+  layOut();
   startSlider();
+  startFold();
   startSearch();
   startZoom();
 }

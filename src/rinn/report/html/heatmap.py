@@ -155,10 +155,10 @@ def draw_heatmap(info: HeatmapInfo, most: float) -> Markup:
     )
     names = (
         element("g", element("rect", class_="back", width=left + wide, height=top), *columns,
-                class_="column-names"),
+                class_="column-names moves"),
         element("g", element("rect", class_="back", y=top, width=left, height=high), *rows,
-                class_="row-names"),
-        element("rect", class_="back corner", width=left, height=top),
+                class_="row-names moves"),
+        element("rect", class_="back corner moves", width=left, height=top),
     )  # fmt: skip
     return svg(left + wide + 8, top + high + 4, label, cells, *names, class_="heat", id_="heat",
                data_left=left, data_top=top, data_cell=side)  # fmt: skip

@@ -7,8 +7,9 @@ import networkx as nx
 from rinn.errors import count
 from rinn.graphs.basics import by_role, collapse
 from rinn.report.html.graph import draw_graph
+from rinn.report.html.layout import layout_info
 from rinn.report.html.markup import Markup, element, paragraph
-from rinn.report.info import graph_info
+from rinn.report.info import graph_info, should_fold
 
 # Notebooks are light or dark: text has their colour, and boxes have none.
 STYLE = """
@@ -36,7 +37,7 @@ def draw_in_notebook(graph: nx.DiGraph, title: str, max_drawn: int) -> Markup:
         "div",
         element("style", Markup(STYLE)),
         paragraph(line),
-        draw_graph(info.graph),
+        draw_graph(info.graph, layout_info(info.graph, folded=should_fold(info.graph))),
         paragraph(f"{legend} {info.note}".strip()),
         class_="rinn-graph",
     )

@@ -17,7 +17,7 @@ from rinn.report.html.document import (
     render_section,
 )
 from rinn.report.html.edges import render_edges
-from rinn.report.html.graph import render_fit, render_graph
+from rinn.report.html.graph import make_layouts, render_fit, render_graph
 from rinn.report.html.heatmap import HeatmapInfo, heatmap_info, render_heatmap
 from rinn.report.html.latents import render_latents
 from rinn.report.html.markup import Markup, element, join
@@ -69,14 +69,14 @@ def write_report(
 
 def render_page(contents: RunContents, title: str | None = None) -> Markup:
     """Write the whole page; the title is by default that of the run, or from its files."""
-    heat = heatmap_info(contents)
+    heat, layouts = heatmap_info(contents), make_layouts(contents)
     tables, sections = contents.manifest.tables, list_sections(contents, heat)
     title = title or contents.manifest.title
     title = clip(title or f"Latent graph between {clip(tables.x)} and {clip(tables.y)}", MAX_TITLE)
     theme = element("button", "Theme: auto", type="button", id_="theme", class_="with-script",
                     hidden=True)  # fmt: skip
     links = {heading: SHORT.get(heading, heading) for heading in sections}
-    parts = (render_answer(contents), render_graph(contents), render_fit(contents))
+    parts = (render_answer(contents), render_graph(contents, layouts), render_fit(contents))
     answer = element("section", *parts, id_="answer", aria_label="The answer")
     others = (render_section(heading, render(contents)) for heading, render in sections.items())
     version = contents.manifest.versions.get("rinn", "")
@@ -87,7 +87,7 @@ def render_page(contents: RunContents, title: str | None = None) -> Markup:
         element("main", join([answer, *others], "\n")),
         element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
         element("div", id_="tip", class_="tip", role="tooltip", hidden=True),
-        write_payload(contents, heat),
+        write_payload(contents, layouts, heat),
         styles=REPORT_STYLES,
         script=f"(() => {{\n{script}\nstart();\n}})();",
     )

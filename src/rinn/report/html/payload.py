@@ -15,8 +15,10 @@ from rinn.graphs.files import EXCHANGEABLE, ORIGIN, SUPPORT
 from rinn.graphs.theory import explain_latents
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import map_trained
+from rinn.report.html.graph import make_layouts
 from rinn.report.html.heatmap import HeatmapInfo, heat_payload
 from rinn.report.html.latents import describe_units, latent_effects
+from rinn.report.html.layout import GraphLayout
 from rinn.report.html.markup import UNPRINTABLE, Markup, element
 from rinn.report.html.networks import describe_net
 from rinn.report.info import find_active
@@ -30,20 +32,28 @@ SUPPORTS = ("effects", "covariance", "both", "neither")
 ABOUT_EDGES = ("weight", "weight_spread", "loss_without", "loss_error", "q")
 
 
-def write_payload(contents: RunContents, heat: HeatmapInfo | None = None) -> Markup:
+def write_payload(
+    contents: RunContents, layouts: dict[str, GraphLayout], heat: HeatmapInfo | None = None
+) -> Markup:
     """Write the numbers as an element that is data, never a script."""
-    text = json.dumps(payload_info(contents, heat), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(payload_info(contents, layouts, heat), separators=(",", ":"), allow_nan=False)
     # ASCII alone, and none of the characters with which markup begins.
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return element("script", Markup(text), type="application/json", id_="payload")
 
 
-def payload_info(contents: RunContents, heat: HeatmapInfo | None = None) -> dict[str, Any]:
+def payload_info(
+    contents: RunContents,
+    layouts: dict[str, GraphLayout] | None = None,
+    heat: HeatmapInfo | None = None,
+) -> dict[str, Any]:
     """Gather the numbers: nodes and edges by their numbers in `found`, latents, networks."""
-    found = contents.candidates
+    found, layouts = contents.candidates, layouts or make_layouts(contents)
     number = {node: index for index, node in enumerate(found)}
     outputs = by_role(contents.graph, "output")
+    edges = {edge: index for index, edge in enumerate(found.edges)}
+    folds = layouts["folded"].info.folds if "folded" in layouts else {}
     return {
         "nodes": [
             [_printable(node), values["role"], bool(values["reported"])]
@@ -62,6 +72,9 @@ def payload_info(contents: RunContents, heat: HeatmapInfo | None = None) -> dict
         ],
         "outputs": [_printable(name) for name in outputs],
         "latents": {number[name]: about for name, about in _latents(contents, outputs).items()},
+        "layouts": {name: one.to_json(number, edges) for name, one in layouts.items()},
+        "layout": next(iter(layouts)),
+        "folds": [[number[node] for node in names] for names in folds.values()],
         "heat": heat and heat_payload(heat, number),
         "repeats": contents.repeats,
         "units": describe_units(contents),

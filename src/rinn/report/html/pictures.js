@@ -10,6 +10,8 @@ function copyPicture(svg) {
   const root = document.documentElement, theme = root.dataset.theme;
   root.dataset.theme = "light";
   const copy = svg.cloneNode(true), gone = [];
+  // Names that follow the scrolling go back to their places.
+  for (const names of copy.querySelectorAll(".moves")) names.removeAttribute("transform");
   const theirs = [...copy.querySelectorAll("*")];
   [...svg.querySelectorAll("*")].forEach((mark, index) => {
     const twin = theirs[index], style = getComputedStyle(mark);
@@ -27,7 +29,6 @@ function copyPicture(svg) {
   else delete root.dataset.theme;
   const { width, height } = svg.viewBox.baseVal;
   for (const { name } of [...copy.attributes]) if (name !== "viewBox") copy.removeAttribute(name);
-  for (const group of copy.querySelectorAll("g[transform]")) group.removeAttribute("transform");
   fill(copy, { xmlns: SVG, width, height, "font-family": "Arial, Helvetica, sans-serif" }, []);
   copy.prepend(draw("title", null, document.title));
   return { text: new XMLSerializer().serializeToString(copy), width, height };

@@ -7,6 +7,7 @@ import networkx as nx
 from rinn.errors import clip, count
 from rinn.graphs.basics import by_role, collapse
 from rinn.report.html.graph import draw_graph
+from rinn.report.html.layout import layout_info
 from rinn.report.html.markup import Markup, element, join, key, paragraph, table
 from rinn.report.info import EXTRA, MISSED, RIGHT, UNJUDGED, ComparisonInfo, comparison_info
 from rinn.runs.manifest import Scores
@@ -41,7 +42,8 @@ def _render_edges(info: ComparisonInfo) -> Markup:
     legend = element("p", *keys, class_="legend")
     if not any(map(info.count_edges, (MISSED, EXTRA, UNJUDGED))):
         return join([legend, paragraph("Every edge is right, and none is missing.")])
-    drawing = element("div", draw_graph(info.graph, backward=info.backward), class_="stage",
+    layout = layout_info(info.graph, backward=info.backward)
+    drawing = element("div", draw_graph(info.graph, layout), class_="stage",
                       role="region", aria_label="Found and true graph", tabindex=0)  # fmt: skip
     lists = [
         element("details",
