@@ -34,6 +34,10 @@ class TestName:
         assert (place / "n.csv").exists()
         assert not (place / "run" / "names.csv").exists()
 
+    def test_json(self, place, call):
+        shown = call("name", place / "run", "--gmt", place / "sets.gmt", "--alpha", "1", "--json")
+        assert json.loads(shown.out)["gene_sets"].keys() == {"L1", "L2"}
+
     def test_nothing_is_overwritten(self, place, call, refuse):
         words = "name", place / "run", "--gmt", place / "sets.gmt"
         (place / "run" / "names.csv").write_text("mine")

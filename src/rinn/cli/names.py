@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rinn.structure.enrichment import Enrichment
     from rinn.structure.network_map import NodeMatch
-    from rinn.structure.network_names import Arm, KnownNodes
+    from rinn.structure.network_names import Arm
 
 MAX_MATCHES = 40  # printed; the file has all
 
@@ -207,20 +207,19 @@ def _name_by_network(
     matches = match_names(graph, network.names, given)
     notes = [f"warning: {hint}" for hint in find_hints(matches, network.names, given)]
     found = find_known_nodes(graph, network, matches, permutations=permutations, seed=seed)
-    best = found.best(alpha)
     content = {
         "names": [
             {"latent": arm.name, "kind": arm.kind}
             | {"inputs": sorted(arm.inputs), "outputs": sorted(arm.outputs)}
             | {"nodes": rows[["node", "score", "p", "q"]].to_dict("records")}
-            for arm, rows in zip(found.arms, best, strict=True)
+            for arm, rows in zip(found.arms, found.best(alpha), strict=True)
         ],
         "not_tested": list(found.skipped),
         "map": [asdict(one) for one in matches],
     }
     lines = [
         *_describe_matches(matches),
-        *(_describe_node(found, number, alpha) for number in range(len(found.arms))),
+        *(_describe_node(arm, found.list_nodes(arm), alpha) for arm in found.arms),
         *(f"{clip_line(one)}: no input or no output in the network" for one in found.skipped),
     ]
     if not found.arms and not found.skipped:
@@ -231,36 +230,31 @@ def _name_by_network(
 
 def _describe_matches(matches: tuple[NodeMatch, ...]) -> list[str]:
     """One line for names with a node, one for those without."""
-    found = [one for one in matches if one.nodes]
-    lost = [one for one in matches if not one.nodes]
-    words = [f"{one.name} {one.action or '='} {'/'.join(one.nodes)} ({one.match})" for one in found]
+    found = [
+        f"{one.name} {one.action or '='} {'/'.join(one.nodes)} ({one.match})"
+        for one in matches
+        if one.nodes
+    ]
+    lost = [f"{one.name} ({one.match})" for one in matches if not one.nodes]
+    lines = [f"matched {len(found)} of {len(matches)} names: {_list_some(found)}"]
+    return [*lines, f"not matched: {_list_some(lost)}"] if lost else lines
+
+
+def _list_some(words: list[str]) -> str:
     more = f" and {len(words) - MAX_MATCHES} more" if len(words) > MAX_MATCHES else ""
-    lines = [f"matched {len(found)} of {len(matches)} names: "
-             f"{', '.join(clip_line(word) for word in words[:MAX_MATCHES])}{more}"]  # fmt: skip
-    if lost:
-        words = [f"{one.name} ({one.match})" for one in lost]
-        more = f" and {len(words) - MAX_MATCHES} more" if len(words) > MAX_MATCHES else ""
-        lines.append(f"not matched: {', '.join(map(clip_line, words[:MAX_MATCHES]))}{more}")
-    return lines
+    return f"{', '.join(map(clip_line, words[:MAX_MATCHES]))}{more}"
 
 
-def _describe_node(found: KnownNodes, number: int, alpha: float) -> str:
-    arm, rows = found.arms[number], found.best(alpha)[number]
-    label = clip_line(_label(arm))
-    if len(rows):
-        row = rows.iloc[0]
-        nodes = clip_line(", ".join(rows["node"]))
-        values = f"score {row['score']:.2f}, p = {row['p']:.2g}, q = {row['q']:.2g}"
-        return f"{label}: {nodes} ({values}; reachability alone: q = {row['fisher_q']:.2g})"
-    nearest = found.list_nodes(arm)
-    if nearest.empty:
-        return f"{label}: no node lies between its inputs and outputs"
-    row = nearest.iloc[0]
-    values = f"score {row['score']:.2f}, p = {row['p']:.2g}, q = {row['q']:.2g}"
-    return f"{label}: no node below q = {alpha:g} (nearest: {clip_line(row['node'])}, {values})"
-
-
-def _label(arm: Arm) -> str:
+def _describe_node(arm: Arm, nodes: pd.DataFrame, alpha: float) -> str:
     from rinn.structure.network_names import DIRECT
 
-    return f"{arm.name} -> {', '.join(sorted(arm.outputs))}" if arm.kind == DIRECT else arm.name
+    label = f"{arm.name} -> {', '.join(sorted(arm.outputs))}" if arm.kind == DIRECT else arm.name
+    label = clip_line(label)
+    if nodes.empty:
+        return f"{label}: no node lies between its inputs and outputs"
+    first = nodes[nodes["rank"] == 1]
+    row, names = first.iloc[0], clip_line(", ".join(first["node"]))
+    values = f"score {row['score']:.2f}, p = {row['p']:.2g}, q = {row['q']:.2g}"
+    if row["q"] < alpha:
+        return f"{label}: {names} ({values}; reachability alone: q = {row['fisher_q']:.2g})"
+    return f"{label}: no node below q = {alpha:g} (nearest: {names}, {values})"

@@ -57,15 +57,16 @@ def robust(
     from rinn.cli.fit import load_prior_files
     from rinn.data.align import load_data
     from rinn.nets.devices import find_devices
-    from rinn.runs.robust import ANALYSES, analyse, make_request
+    from rinn.runs.read import load_run
+    from rinn.runs.robust import ANALYSES, Request, analyse
 
     check_choice("ANALYSIS", analysis, tuple(ANALYSES))
     check_integer("--resamples", resamples)
     if (x is None) != (y is None):
         raise InputError("X and Y must come together, but Y is missing; name both tables or none")
     data = None if x is None or y is None else load_data(x, y, covariates, kinds)
-    request = make_request(
-        run,
+    request = Request(
+        load_run(run),
         data,
         prior=load_prior_files(files),
         covariate=covariate,

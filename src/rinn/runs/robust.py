@@ -32,7 +32,7 @@ from rinn.graphs.recurrence import (
 from rinn.pipeline import fit_data, plan_run
 from rinn.runs.folder import FORMAT, FolderKind, open_output
 from rinn.runs.manifest import Manifest
-from rinn.runs.read import RunContents, load_effects, load_run
+from rinn.runs.read import RunContents, load_effects
 from rinn.structure.prior.sources import PriorKnowledge
 from rinn.structure.sensitivity import tabulate_sensitivity
 
@@ -203,11 +203,6 @@ ANALYSES = {
     "halves": Analysis("in random halves of the samples (--resamples N pairs)", _plan_halves),
     "prior": Analysis("without the prior knowledge of the run", _plan_without_prior),
 }
-
-
-def make_request(run: Path, data: Data | None, **options: Any) -> Request:
-    """A request for a finished run."""
-    return Request(load_run(run), data, **options)
 
 
 def _check_tables(name: str, request: Request) -> None:

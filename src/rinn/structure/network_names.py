@@ -158,9 +158,10 @@ def find_known_nodes(
         other = _find_closeness(permute_edges(rng, edges), len(network.names), ends)
         maximum = _score(other, members, is_candidate).max(axis=1, initial=0.0)
         higher += maximum[:, None] >= scores - SAME
-    table = _make_table(arms, network, scores, higher / (permutations + 1), near, inputs, outputs)
-    table[["fisher_p", "fisher_q"]] = _test_reach(table, arms, network, near, members, is_candidate)
-    return KnownNodes(table[list(COLUMNS)], tuple(arms), tuple(skipped), matches)
+    fisher = _test_reach(near, members, is_candidate)
+    p = higher / (permutations + 1)
+    table = _make_table(arms, network, near, (inputs, outputs), scores, p, fisher)
+    return KnownNodes(table, tuple(arms), tuple(skipped), matches)
 
 
 def permute_edges(
@@ -259,50 +260,12 @@ def _score(
     return result
 
 
-def _make_table(
-    arms: Sequence[Arm],
-    network: Network,
-    scores: Float[np.ndarray, "arm node"],
-    p: Float[np.ndarray, "arm node"],
-    near: Sequence[Float[np.ndarray, "node end"]],
-    inputs: Sequence[NodeMatch],
-    outputs: Sequence[NodeMatch],
-) -> pd.DataFrame:
-    columns = [name for name in COLUMNS if not name.startswith("fisher")]
-    if not arms:
-        return pd.DataFrame(columns=columns)
-    q = false_discovery_control(p.min(axis=1))
-
-    def list_steps(names: frozenset[str], side: int, node: int) -> str:
-        group = (inputs, outputs)[side]
-        steps = np.log(np.maximum(near[side][node], 1e-9)) / np.log(DECAY)
-        found = {one.name: round(step) for one, step in zip(group, steps, strict=True)}
-        return ";".join(
-            f"{name} {found[name] if found[name] <= MAX_STEPS else '-'}" for name in sorted(names)
-        )
-
-    rows = []
-    for arm, values, chances, own_q in zip(arms, scores, p, q, strict=True):
-        for node in np.argsort(-values, kind="stable")[: min(MAX_NODES, (values > 0).sum())]:
-            rank = 1 + int((values > values[node] + SAME).sum())
-            sides = list_steps(arm.inputs, 0, node), list_steps(arm.outputs, 1, node)
-            own = own_q if rank == 1 else np.nan
-            first = arm.name, arm.kind, network.names[node], rank
-            rows.append((*first, values[node], chances[node], own, *sides))
-    return pd.DataFrame(rows, columns=columns)
-
-
 def _test_reach(
-    table: pd.DataFrame,
-    arms: Sequence[Arm],
-    network: Network,
     near: Sequence[Float[np.ndarray, "node end"]],
     members: Sequence[Float[np.ndarray, "arm end"]],
     is_candidate: Bool[np.ndarray, " node"],
-) -> Float[np.ndarray, "row 2"]:
+) -> Float[np.ndarray, "2 arm node"]:
     """Test with Fisher's test whether a latent joins the pairs with a path through a node: p, q."""
-    if not len(table):
-        return np.zeros((0, 2))
     reached = [(side > 0).astype(float) for side in near]
     total = near[0].shape[1] * near[1].shape[1]
     through = np.prod([side.sum(axis=1) for side in reached], axis=0)  # [node]
@@ -311,8 +274,40 @@ def _test_reach(
     p = np.minimum(hypergeom.sf(both - 1, total, through, joined[:, None]), 1.0)
     q = np.ones(p.shape)
     tested = p[:, is_candidate]
-    q[:, is_candidate] = false_discovery_control(tested.ravel()).reshape(tested.shape)
-    place = {(arm.name, arm.kind): number for number, arm in enumerate(arms)}
-    rows = [place[key] for key in zip(table["latent"], table["kind"], strict=True)]
-    nodes = [network.index[node] for node in table["node"]]
-    return np.stack([p[rows, nodes], q[rows, nodes]], axis=1)
+    if tested.size:
+        q[:, is_candidate] = false_discovery_control(tested.ravel()).reshape(tested.shape)
+    return np.stack([p, q])
+
+
+def _make_table(
+    arms: Sequence[Arm],
+    network: Network,
+    near: Sequence[Float[np.ndarray, "node end"]],
+    ends: tuple[Sequence[NodeMatch], Sequence[NodeMatch]],
+    scores: Float[np.ndarray, "arm node"],
+    p: Float[np.ndarray, "arm node"],
+    fisher: Float[np.ndarray, "2 arm node"],
+) -> pd.DataFrame:
+    q = false_discovery_control(p.min(axis=1)) if arms else ()
+    rows = []
+    for number, (arm, values) in enumerate(zip(arms, scores, strict=True)):
+        for node in np.argsort(-values, kind="stable")[: min(MAX_NODES, (values > 0).sum())]:
+            rank = 1 + int((values > values[node] + SAME).sum())
+            own_q = q[number] if rank == 1 else np.nan
+            above = _list_steps(near[0][node], ends[0], arm.inputs)
+            below = _list_steps(near[1][node], ends[1], arm.outputs)
+            found = values[node], p[number, node], own_q, above, below, *fisher[:, number, node]
+            rows.append((arm.name, arm.kind, network.names[node], rank, *found))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _list_steps(
+    near: Float[np.ndarray, " end"], ends: Sequence[NodeMatch], names: frozenset[str]
+) -> str:
+    """The steps between a node and each input, or output, of a latent."""
+    steps = {
+        one.name: str(round(np.log(value) / np.log(DECAY))) if value > 0 else "-"
+        for one, value in zip(ends, near, strict=True)
+        if one.name in names
+    }
+    return ";".join(f"{name} {steps[name]}" for name in sorted(names))
