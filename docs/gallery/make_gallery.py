@@ -23,6 +23,7 @@ from rinn.report.figures.comparison import plot_comparison
 from rinn.report.figures.curves import plot_curves
 from rinn.report.figures.graph import plot_graph
 from rinn.report.figures.patterns import patterns_info, plot_patterns
+from rinn.report.figures.schematic import SchematicInfo, plot_schematic
 from rinn.report.figures.selection import plot_selection
 from rinn.report.figures.strips import plot_strips, strips_info
 from rinn.report.info import comparison_info, curves_info, graph_info, selection_info
@@ -97,6 +98,10 @@ def draw_run(run: Path) -> dict[str, Figure]:
             architecture_info(net.weights, inputs, outputs),
             title="The same network with its active edges",
         ),
+        "schematic": plot_schematic(
+            SchematicInfo(len(inputs), net.trial.net.layers, net.trial.net.width, len(outputs)),
+            title="A redundant-input neural network",
+        ),
         "selection": plot_selection(
             selection_info(contents.trials), title="Which networks were kept"
         ),
@@ -125,7 +130,8 @@ def draw_truths(few: Path) -> dict[str, Figure]:
             title="Found in 500 samples, against the truth",
         ),
         "graph_large": plot_graph(
-            graph_info(large.truth, max_drawn=120), title="650 inputs, 60 latents, 84 outputs"
+            graph_info(large.truth, max_drawn=120, folded=True),
+            title="650 inputs, 60 latents, 84 outputs",
         ),
     }
 

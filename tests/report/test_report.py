@@ -43,7 +43,7 @@ from rinn.report.info import comparison_info, graph_info, selection_info, should
 from rinn.runs.check import check_file
 from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
-from rinn.runs.sentences import describe_yardsticks, list_yardsticks
+from rinn.runs.sentences import describe_methods, describe_yardsticks, list_yardsticks
 from rinn.runs.write import tabulate_activity
 from run_folders import make_comparison, make_scores
 
@@ -724,3 +724,14 @@ def test_predictions_have_yardsticks(run):
     assert "no regression on all inputs is shown" in read(write_report(run)).words
     change_manifest(run, lambda m: m | {"comparison": losses})
     assert describe_yardsticks(load_run(run).manifest) is None
+
+
+def test_methods_say_what_a_screening_left_out(run):
+    kept = "A screening for effects kept 4 of 90 inputs; the others count as having no effect."
+    about = {"source": "regression", "sentence": f"{kept} The graph is read from a regression."}
+    change_manifest(run, lambda m: m | {"effects": about})
+    manifest = load_run(run).manifest
+    methods = describe_methods(manifest, load_run(run).graph)
+    assert f"{kept} 8 networks were trained" in methods
+    assert "were estimated by linear regression" in methods
+    assert "The graph is read from" not in methods

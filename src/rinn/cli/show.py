@@ -74,7 +74,7 @@ def make_table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Ta
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
     """Print the latents, one row each: what acts on them, what they act on."""
-    table = make_table("Latent graph", ("latent", "found in", "acted on by", "acts on"))
+    table = make_table("Latent graph", ("latent", "frequency", "acted on by", "acts on"))
     for latent in by_role(graph, "latent"):
         frequency = graph.nodes[latent].get("frequency")
         table.add_row(

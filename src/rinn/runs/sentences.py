@@ -65,16 +65,24 @@ def describe_methods(manifest: Manifest, graph: nx.DiGraph) -> str:
         f"was learnt with {program} (strategy {settings.strategy}, random seed {settings.seed}).",
         manifest.covariates
         and f"The outputs were adjusted for {', '.join(manifest.covariates.names)}.",
+        _describe_screening(manifest),
         _describe_estimate(manifest),
         manifest.prior and f"Prior knowledge: {manifest.prior.sentence}",
         _describe_size(graph, settings.bootstraps if manifest.effects else 0),
         manifest.fit and manifest.fit.sentence,
         describe_yardsticks(manifest) or describe_comparison(manifest, graph),
         manifest.null and manifest.null.sentence,
-        f"Software: {', '.join(versions)}; {manifest.device}." if versions else None,
+        f"Software: {', '.join(versions)}; device: {manifest.device}." if versions else None,
         "The method builds on redundant-input neural networks (Young et al. 2020).",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_screening(manifest: Manifest) -> str | None:
+    """Which columns were left out before the search, as the run's own sentence says."""
+    sentence = manifest.effects.sentence if manifest.effects else ""
+    first = sentence.split(" The graph is read from")[0]
+    return first if first.startswith("A screening") else None
 
 
 def _describe_estimate(manifest: Manifest) -> str | None:

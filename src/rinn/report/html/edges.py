@@ -8,7 +8,7 @@ from typing import Any
 
 from rinn.errors import count
 from rinn.graphs.files import SUPPORT
-from rinn.report.html.latents import MAX_ROWS
+from rinn.report.html.latents import FREQUENCY, MAX_ROWS
 from rinn.report.html.markup import Markup, element, join, list_names, paragraph, table
 from rinn.runs.read import RunContents
 
@@ -17,7 +17,7 @@ MAX_EDGES = 3000
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
     "weight": lambda edge: _write(edge.get("weight"), "{:.3g}"),
     "spread": lambda edge: _write(edge.get("weight_spread"), "{:.2g}"),
-    "bootstrap frequency": lambda edge: _write(edge.get("frequency"), "{:.0%}"),
+    FREQUENCY: lambda edge: _write(edge.get("frequency"), "{:.0%}"),
     "loss without it": lambda edge: _write(edge.get("loss_without"), "{:.2g}"),
     "q-value": lambda edge: _write(edge.get("q"), "{:.2g}"),
     "support": lambda edge: str(edge.get(SUPPORT) or ""),

@@ -92,7 +92,11 @@ def render_heatmap(info: HeatmapInfo) -> Markup:
             f"{count(info.total[1], 'output')}, those with edges; effects.csv has all. "
         )
     most = float(np.abs(info.values).max(initial=0.0))
-    legend = [key("plus", "raises"), key("minus", "lowers"), f"darkest: {most:.3g}"]
+    legend = [
+        key("plus", "raises"),
+        key("minus", "lowers"),
+        f"strongest: {most:.3g} standard errors",
+    ]
     how = element(
         "p", "Select a cell to highlight its paths in the graph; arrow keys move from cell to "
         "cell.", class_="note with-script", hidden=True,

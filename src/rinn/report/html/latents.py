@@ -13,6 +13,7 @@ from rinn.runs.read import RunContents
 from rinn.structure.enrichment import ALPHA
 
 MAX_ROWS = 15
+FREQUENCY = "bootstrap frequency"
 GENE_SETS = (
     "Gene sets: of those that 'rinn name' was given, the one in which the latent's inputs, outputs "
     "or both are most enriched. A hint, no more; names.csv has all of them."
@@ -42,13 +43,13 @@ def render_latents(contents: RunContents) -> Markup:
         cells = {
             # The page's script makes the name a button that opens the card.
             "latent": element("strong", clip(latent), class_="opens", data_n=number[latent]),
-            "found in": "" if frequency is None else f"{100 * frequency:.0f} %",
+            FREQUENCY: "" if frequency is None else f"{100 * frequency:.0f} %",
             "causes": list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
             "acts on": list_names(sorted(graph.successors(latent), key=order.__getitem__)),
             "effects on the outputs": draw_effects(effects[latent], most, label),
         }
         if not contents.is_measured:
-            del cells["found in"], cells["effects on the outputs"]
+            del cells[FREQUENCY], cells["effects on the outputs"]
         if contents.names is not None:
             names = contents.names.get(latent)
             cells["gene sets"] = names[0].label if names else f"none below q = {ALPHA:g}"
@@ -63,7 +64,9 @@ def render_latents(contents: RunContents) -> Markup:
         parts.append(paragraph(
             "Effects: one cell for each output, row by row in the order of the table: ",
             key("plus", "raised"), ", ", key("minus", "lowered"),
-            f". The darkest colour is an effect of {most:.3g}{describe_units(contents)}.",
+            f". The darkest colour is an effect of {most:.3g}{describe_units(contents)}. Bootstrap "
+            f"frequency: the fraction of {contents.repeats} whose graph has it; it measures "
+            "stability and is no probability that the latent exists.",
             class_="note",
         ))  # fmt: skip
     if contents.names is not None:
