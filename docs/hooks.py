@@ -66,7 +66,7 @@ def list_commands() -> str:
 
     runner, parts = CliRunner(), ["# Commands", "What `--help` prints for each command.", EXITS]
     for name in get_command(app).commands:  # type: ignore[attr-defined]
-        said = runner.invoke(app, [name, "--help"], terminal_width=100, env={"COLUMNS": "100"})
+        said = runner.invoke(app, [name, "--help"], terminal_width=80, env={"COLUMNS": "80"})
         usage = said.stdout.replace("Usage: root", "Usage: rinn").strip()
         parts += [f"## rinn {name}", f"```text\n{usage}\n```"]
     return "\n\n".join(parts) + "\n"
