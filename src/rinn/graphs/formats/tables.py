@@ -103,4 +103,11 @@ def _spell_cells(table: pd.DataFrame) -> pd.DataFrame:
     def spell(value: object) -> object:
         return spell_out(value, _NOT_CSV) if isinstance(value, str) else value
 
-    return table.map(spell).rename(columns=spell)
+    spelled = table.rename(columns=spell)
+    for place, (_, column) in enumerate(table.items()):
+        if (
+            column.dtype.kind == "O"
+        ):  # text, or anything; `map` of older pandas fails on long integers
+            values = pd.Series(list(map(spell, column)), column.index, dtype=object)
+            spelled.isetitem(place, values)
+    return spelled
