@@ -108,6 +108,5 @@ def _spell_cells(table: pd.DataFrame) -> pd.DataFrame:
         if (
             column.dtype.kind == "O"
         ):  # text, or anything; `map` of older pandas fails on long integers
-            values = pd.Series(list(map(spell, column)), column.index, dtype=object)
-            spelled.isetitem(place, values)
+            spelled.isetitem(place, pd.Series(list(map(spell, column)), dtype=object).array)
     return spelled
