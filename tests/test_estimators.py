@@ -68,7 +68,7 @@ def test_parameters_are_stored_as_given_and_cloned():
     assert set(model.get_params()) == {
         *("budget", "trials", "epochs", "keep", "select", "loss"),
         *("effects", "direct", "effects_only", "output_edges", "bootstraps", "null"),
-        *("device", "random_state", "min_samples", "verbose", "prior"),
+        *("device", "random_state", "min_samples", "verbose", "prior", "n_jobs", "client"),
     }
 
 

@@ -22,7 +22,6 @@ from rinn.cli.options import (
 )
 from rinn.config import check_number
 from rinn.errors import InputError
-from rinn.runs.names import NAMES, NODE_MAP, NODE_NAMES
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -151,6 +150,8 @@ def _check_sources(
 
 def _list_files(run: Path, out: Path | None, by_sets: bool, by_network: bool) -> dict[str, Path]:
     """The files to write by what they hold."""
+    from rinn.runs.names import NAMES, NODE_MAP, NODE_NAMES
+
     files = [NAMES] * by_sets + [NODE_NAMES, NODE_MAP] * by_network
     if out is not None:
         return {file: out.with_suffix(".map.csv") if file == NODE_MAP else out for file in files}
@@ -163,6 +164,7 @@ def _name_by_sets(
     graph: nx.DiGraph, gmt: Path, min_overlap: int, background: str, alpha: float
 ) -> _Found:
     from rinn.data.genesets import load_gmt
+    from rinn.runs.names import NAMES
     from rinn.structure.enrichment import enrich_latents, name_genes
 
     sets = load_gmt(gmt, genes=set(name_genes(graph).values()))
@@ -198,6 +200,7 @@ def _name_by_network(
     seed: int,
     alpha: float,
 ) -> _Found:
+    from rinn.runs.names import NODE_MAP, NODE_NAMES
     from rinn.structure.network_map import find_hints, load_map, match_names, tabulate_matches
     from rinn.structure.network_names import find_known_nodes
     from rinn.structure.prior.network import load_network
