@@ -114,10 +114,10 @@ def name(
     if network is not None:
         found["network"] = _name_by_network(graph, network, mapping, permutations, seed, alpha)
     for one in found.values():  # nothing is written before all is known to be right
-        for note in one.notes:
-            print_note(note)
         for file, table in one.tables.items():
             write_csv(table, paths[file])
+        for note in one.notes:
+            print_note(note)
     if as_json:
         content = {key: one.content for key, one in found.items()}
         sys.stdout.write(json.dumps(content) + "\n")
