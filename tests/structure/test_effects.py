@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
 from networks import small_problem
 from rinn.config import NetSettings, Trial
@@ -347,3 +348,17 @@ def test_what_is_known_before_training_decides_also_after_it():
     nets = both_splits(problem)
     assert explain_regression(problem)
     assert estimate_effects(problem, nets).source == "regression"
+
+
+def test_effects_do_not_depend_on_the_threads_of_blas():
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(3000, 40)), rng.normal(size=(3000, 60))
+    y = x @ rng.normal(size=(40, 60)) + noise
+    names = tuple(f"x{i}" for i in range(40)), tuple(f"y{i}" for i in range(60))
+    problem = make_problem(Data(x, y, *names))
+    results = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(limits=threads, user_api="blas"):
+            results.append(estimate_effects(problem).moments.effects)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)

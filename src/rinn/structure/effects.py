@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
+from threadpoolctl import threadpool_limits
 
 from rinn.config import MIN_NETWORKS, RunSettings, Stream
 from rinn.data.adjustment import find_basis
@@ -57,6 +58,7 @@ class Effects:
     test: Test | None = field(default=None, repr=False, compare=False)  # tells effects from chance
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # the last digits depend on the threads
 def estimate_effects(
     problem: Problem,
     nets: Sequence[TrainedNet] = (),
