@@ -296,5 +296,7 @@ def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame
     changed = table.copy(deep=False)
     for i, (_, column) in enumerate(table.items()):
         if not pd.api.types.is_numeric_dtype(column):
-            changed.isetitem(i, column.map(change_text).array)
+            # not `map`, which fails on long integers in pandas before 3.1
+            cells = list(map(change_text, column))
+            changed.isetitem(i, pd.Series(cells, dtype=column.dtype).array)
     return changed.set_axis([change_text(name) for name in table.columns], axis=1)
