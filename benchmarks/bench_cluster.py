@@ -104,9 +104,11 @@ def measure_equality(folder: Path, options: argparse.Namespace) -> dict[str, Any
         stop, rng = threading.Event(), random.Random(0)
 
         def kill() -> None:
-            while len(killed) < KILLS and not stop.wait(rng.uniform(1, 8)):
-                for pid in list(other.run(os.getpid, on_error="ignore").values())[:1]:
-                    os.kill(pid, signal.SIGKILL)
+            # Not so often that one task is lost four times: Dask gives up then.
+            while len(killed) < KILLS and not stop.wait(rng.uniform(2, 12)):
+                found = sorted(other.run(os.getpid, on_error="ignore").values())
+                if found:
+                    os.kill(rng.choice(found), signal.SIGKILL)
                     killed.append(round(time.monotonic() - started, 1))
 
         started = time.monotonic()

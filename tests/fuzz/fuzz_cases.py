@@ -60,7 +60,7 @@ TAKEN = [*FIT, "taken", *TINY]  # all is read and checked, then the folder is re
 STUDY = [
     *["--maf", "cohort.maf.gz", "--sequenced", "sequenced.txt"],
     *["--copy-number", "all_thresholded.by_genes.txt", "--expression", "HiSeqV2"],
-    *["--clinical", "clinical.tsv", "--tissue-column", "Site", "--covariates", "age,sex"],
+    *["--clinical", "clinical.tsv", "--tissue-column", "Site", "--covariate-columns", "age,sex"],
 ]
 
 
@@ -253,6 +253,9 @@ RIGHT = {
     "activity": ["run", "samples.csv", "--out", "new.csv"],
     "whatif": ["run", "samples.csv", "--do", "A=1"],
     "similar": ["run"],
+    "robust": ["confounder", "run", "--out", "new"],
+    "experiment": ["--design", "x.csv", "--measurements", "y.csv", "--out", "new"],
+    "compare": ["x.csv", "y.csv", "--out", "new", "--methods", "dm", "--limit", "60"],
     # These train for minutes; each of their two options ends them before that.
     "demo": ["--out", "thesis.txt", "--device", "abacus"],
     "reproduce": ["--out", "thesis.txt", "--device", "abacus"],
