@@ -12,9 +12,11 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import math
 import platform
 import queue
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 MIN_SECONDS = 10.0  # two worker processes start in four
 SECONDS_BETWEEN_CHECKS = 2.0
+SHORT, TASKS_AHEAD = 1.0, 4  # seconds of a short task, and how many of these a worker gets at once
 PACKAGES = ("rinn", "jax", "jaxlib", "numpy", "scipy")  # others do not change results
 
 
@@ -113,45 +116,72 @@ class _DaskTasks:
         content = pickle.dumps((function, shared))
         key = f"rinn-shared-{hashlib.sha256(content).hexdigest()[:32]}"
         self._shared = self._client.submit(pickle.loads, content, key=key)
-        self._pending: dict[Any, tuple[Any, Future]] = {}
+        self._threads = self._client.nthreads()
+        self._waiting: deque[tuple[Any, bytes]] = deque()
+        self._pending: dict[Any, tuple[Any, Future, str]] = {}
+        self._seconds = math.inf  # of the last task
+        self._due = 0.0
         self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
 
     def add(self, name: Any, *arguments: Any, near: str | None = None) -> None:
         """Call the function with these arguments and the shared ones, on `near` if it is there."""
+        if near is None:
+            self._waiting.append((name, self._dumps(arguments)))
+        else:
+            self._submit(name, self._dumps(arguments), near)
+
+    def _submit(self, name: Any, arguments: bytes, worker: str) -> None:
         future = self._client.submit(
             call,
             self._shared,
-            self._dumps(arguments),
+            arguments,
             find_versions(),
             pure=False,
-            workers=[near] if near else None,
-            allow_other_workers=near is not None,
-            priority=0 if near is None else 1,  # what was begun is finished first
+            workers=[worker],
+            allow_other_workers=True,  # where it is gone
         )
-        self._pending[future.key] = name, future
+        self._pending[future.key] = name, future, worker
         future.add_done_callback(self._finished.put)
+
+    def _fill(self) -> None:
+        """Give each free worker a task, and some more where they are short.
+
+        Dask itself would give most to the worker that has what they share.
+        """
+        most = 1 if self._seconds >= SHORT else TASKS_AHEAD
+        load = Counter(worker for _, _, worker in self._pending.values())
+        while self._waiting and self._threads:
+            worker = min(self._threads, key=lambda each: load[each] / self._threads[each])
+            if load[worker] >= most * self._threads[worker]:
+                return
+            self._submit(*self._waiting.popleft(), worker)
+            load[worker] += 1
 
     def __iter__(self) -> Iterator[Done]:
         """The tasks as they finish; ClusterError where the cluster fails."""
-        while self._pending:
+        while self._pending or self._waiting:
+            self._fill()
             future = self._wait()
             if future is None or future.key not in self._pending:
                 continue
-            name, _ = self._pending.pop(future.key)
-            address, worker, cpu, seconds, result = self._read(future)
-            self._workers.count_task(address, worker, cpu, seconds)
+            name, _, _ = self._pending.pop(future.key)
+            address, worker, cpu, self._seconds, result = self._read(future)
+            self._workers.count_task(address, worker, cpu, self._seconds)
             yield Done(name, result, address)
 
     def cancel(self) -> None:
         """Let the cluster forget the tasks that are not finished."""
         if self._client.status == "running":  # else it would wait for the scheduler for ever
-            self._client.cancel([future for _, future in self._pending.values()])
+            self._client.cancel([future for _, future, _ in self._pending.values()])
         self._pending = {}
 
     def _wait(self) -> Future | None:
-        with contextlib.suppress(queue.Empty):
-            return self._finished.get(timeout=SECONDS_BETWEEN_CHECKS)
+        if time.monotonic() < self._due:
+            with contextlib.suppress(queue.Empty):
+                return self._finished.get(timeout=SECONDS_BETWEEN_CHECKS)
         self._workers.check()
+        self._threads = self._client.nthreads()  # workers come and go
+        self._due = time.monotonic() + SECONDS_BETWEEN_CHECKS
         return None
 
     def _read(self, future: Future) -> tuple[str, str, str, float, Any]:
