@@ -1,4 +1,4 @@
-"""The same run on workers: its bytes, its overhead, its scaling, and how it bears lost workers.
+"""The same run on workers: its bytes, also after workers are killed, its overhead and its scaling.
 
     python benchmarks/bench_cluster.py equality --out FILE
     python benchmarks/bench_cluster.py overhead
