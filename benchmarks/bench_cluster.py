@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
-from rinn.cluster.connect import _start_processes
+from rinn.cluster.connect import start_processes
 from rinn.cluster.dask_workers import DaskWorkers, find_cpu
 from rinn.config import RunSettings, count_cores
 from rinn.data.align import as_data
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @contextmanager
 def start_workers(count: int) -> Iterator[tuple[DaskWorkers, str]]:
     """Workers that get every task, and the address of their scheduler."""
-    with _start_processes([{}] * count) as cluster, Client(cluster, set_as_default=False) as client:
+    with start_processes([{}] * count) as cluster, Client(cluster, set_as_default=False) as client:
         yield DaskWorkers(lambda: client, "cpu", min_seconds=0.0), cluster.scheduler_address
 
 

@@ -45,7 +45,7 @@ def test_no_cluster_is_no_workers():
 
 
 def test_nothing_is_started_before_there_is_a_task(monkeypatch):
-    monkeypatch.setattr(connect, "_start_processes", lambda environments: 1 / 0)
+    monkeypatch.setattr(connect, "start_processes", lambda environments: 1 / 0)
     assert open_named("local:3").summaries == {}
 
 

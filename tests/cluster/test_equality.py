@@ -12,7 +12,7 @@ from distributed import Client
 
 import rinn.nets.search
 from networks import make_trials, small_problem
-from rinn.cluster.connect import _start_processes
+from rinn.cluster.connect import start_processes
 from rinn.cluster.dask_workers import DaskWorkers
 from rinn.config import RunSettings
 from rinn.fit import fit_run
@@ -35,7 +35,7 @@ KILLS = 10
 
 @pytest.fixture(scope="module")
 def workers():
-    with _start_processes([{}, {}]) as started, Client(started, set_as_default=False) as client:
+    with start_processes([{}, {}]) as started, Client(started, set_as_default=False) as client:
         yield DaskWorkers(lambda: client, "cpu", min_seconds=0.0)
 
 
@@ -118,7 +118,7 @@ def test_bytes_are_the_same_after_kills(tables, tmp_path, processes):
     alone = fit(tables, tmp_path / "alone", **changes)
     rng, stop, killed = random.Random(processes), threading.Event(), []
     with (
-        _start_processes([{}] * processes) as started,
+        start_processes([{}] * processes) as started,
         Client(started, set_as_default=False) as client,
         Client(started.scheduler_address, set_as_default=False) as other,
     ):

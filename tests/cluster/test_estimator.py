@@ -7,12 +7,12 @@ from sklearn.base import clone
 
 from rinn import RINN
 from rinn.cluster import dask_workers
-from rinn.cluster.connect import _start_processes, find_client
+from rinn.cluster.connect import find_client, start_processes
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with _start_processes([{}]) as started:
+    with start_processes([{}]) as started:
         yield started
 
 

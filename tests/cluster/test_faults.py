@@ -15,7 +15,7 @@ from cluster_tasks import fail, fill_memory, mark_and_square, square
 from distributed import Client
 
 from rinn.cluster import dask_workers
-from rinn.cluster.connect import _start_processes, open_workers
+from rinn.cluster.connect import open_workers, start_processes
 from rinn.cluster.dask_workers import DaskWorkers
 from rinn.errors import ClusterError, InputError
 
@@ -33,13 +33,13 @@ def findable():
 @pytest.fixture(scope="module")
 def client(findable):
     """Of a cluster that the tests leave as it is."""
-    with _start_processes([{}]) as started, Client(started, set_as_default=False) as client:
+    with start_processes([{}]) as started, Client(started, set_as_default=False) as client:
         yield client
 
 
 @pytest.fixture
 def cluster():
-    with _start_processes([{}, {}]) as started, Client(started, set_as_default=False) as client:
+    with start_processes([{}, {}]) as started, Client(started, set_as_default=False) as client:
         yield started, client
 
 
@@ -110,7 +110,7 @@ def test_a_task_that_is_too_large_is_not_repeated_for_ever(monkeypatch):
     monkeypatch.setattr(distributed.system, "MEMORY_LIMIT", 500_000_000)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        _start_processes([{}]) as started,
+        start_processes([{}]) as started,
         Client(started, set_as_default=False) as client,
     ):
         workers = DaskWorkers(lambda: client)

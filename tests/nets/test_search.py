@@ -104,3 +104,12 @@ def test_an_error_in_a_lane_reaches_the_caller():
 
     with pytest.raises(OSError, match="no space left"):
         run_search(small_problem(), make_trials(settings=2), CPU[:1], saver=Broken())
+
+
+def test_groups_that_were_divided_otherwise_are_trained_again():
+    """As where the GPUs of a cluster began a run, all networks as one group, and CPUs resume it."""
+    problem, trials, saver = small_problem(), make_trials(settings=4), Memory()
+    whole = run_search(problem, trials, CPU[:1], saver=saver)
+    assert len(saver.finished) > 1
+    saver.finished = {0: [net for nets in saver.finished.values() for net in nets]}
+    assert_equal(run_search(problem, trials, CPU[:1], saver=saver), whole)

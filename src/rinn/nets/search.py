@@ -135,6 +135,8 @@ class _Results:
     def load_finished(self, group: CompileGroup) -> bool:
         """Add the networks of a group that an earlier search has finished."""
         done = self.saver.load_finished(group.number) if self.saver else None
+        if done is not None and not _is_of(group, done, len(done)):
+            return False
         if done is not None:
             self.add(done, sum(net.trial.net.epochs for net in done), is_resumed=True)
         return done is not None
@@ -142,7 +144,9 @@ class _Results:
     def load_batch(self, group: CompileGroup) -> tuple[SavedBatch | None, list[TrainedNet]]:
         """Add what an earlier search has trained of a group: its batch and finished networks."""
         kept = self.saver.load_batch(group.number) if self.saver else None
-        if kept is None:
+        if kept is None or not _is_of(
+            group, kept[1], len(kept[1]) + int((kept[0].members >= 0).sum())
+        ):
             return None, []
         batch, nets = kept
         gone = sum(net.trial.net.epochs for net in nets)
@@ -158,6 +162,12 @@ class _Results:
         """Keep a group that is done."""
         if self.saver:
             self.saver.save_finished(group.number, nets)
+
+
+def _is_of(group: CompileGroup, nets: Sequence[TrainedNet], count: int) -> bool:
+    """Whether saved networks are of this group: workers with other devices divide otherwise."""
+    numbers = {trial.number for trial in group.trials}
+    return count == len(numbers) and all(net.trial.number in numbers for net in nets)
 
 
 def _train_here(queue: _WorkQueue, devices: Sequence[jax.Device]) -> None:
