@@ -185,3 +185,31 @@ def write_h5ad(path, *, kind="dense"):
         var.create_dataset("gene_id", data=["ENSG00000141510.17", "g2", "g3"], dtype=text)
         var.create_dataset("symbol", data=["TP53", "EGFR", "KLF1"], dtype=text)
     return path
+
+
+# Guide and replicate of eight cells; the last has no guide.
+GUIDES = ["KLF1_1", "KLF1_1", "KLF1_2+BAK1_1", "non-targeting_7", "NT", "KLF1_1", "NT", ""]
+BATCH = ["r1", "r1", "r1", "r1", "r1", "r2", "r2", "r2"]
+COUNTS = np.array(
+    [[2, 8, 0], [4, 6, 0], [1, 9, 0], [5, 5, 0], [6, 14, 0], [0, 10, 0], [5, 5, 0], [9, 9, 9]]
+)
+
+
+def write_cells(path, *, sparse=False, counts=COUNTS, guides=GUIDES, **more):
+    text = h5py.string_dtype()
+    with h5py.File(path, "w") as file:
+        if sparse:
+            rows, columns = np.nonzero(counts)
+            group = file.create_group("X")
+            group.attrs.update({"encoding-type": "csr_matrix", "shape": counts.shape})
+            group["data"], group["indices"] = counts[rows, columns], columns
+            group["indptr"] = np.searchsorted(rows, np.arange(len(counts) + 1))
+        else:
+            file["X"] = counts
+        obs = file.create_group("obs")
+        for name, cells in {"guide": guides, "batch": BATCH, **more}.items():
+            obs.create_dataset(name, data=cells, dtype=text)
+        obs.create_dataset("_index", data=[f"c{n}" for n in range(len(counts))], dtype=text)
+        names = [f"G{n}" for n in range(counts.shape[1])]
+        file.create_group("var").create_dataset("_index", data=names, dtype=text)
+    return path

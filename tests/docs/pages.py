@@ -38,3 +38,10 @@ def split_commands(text):
     """The words of each command of a shell block, without comments."""
     lines = text.replace("\\\n", " ").splitlines()
     return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+BLOCKS = [block for page in PAGES for block in read_blocks(page)]
+PYTHON = [block for block in BLOCKS if block.kind == "python"]
+SHELL = [
+    (block, words) for block in BLOCKS if block.kind == "sh" for words in split_commands(block.text)
+]

@@ -1,27 +1,18 @@
-"""Every command and piece of Python in the documentation is checked, and most of it is run."""
+"""Every command and piece of Python in the documentation is there; test_commands.py runs it."""
 
 import ast
-import contextlib
 import importlib
 import re
-import shutil
 
-import numpy as np
-import pandas as pd
 import pytest
-from pages import PAGES, ROOT, read_blocks, split_commands
+from pages import BLOCKS, PAGES, PYTHON, ROOT, SHELL, split_commands
 from typer.main import get_command
 
-from rinn.cli import run
 from rinn.cli.commands import app
 
 COMMANDS = get_command(app).commands
 OPTIONS = {name: {word for p in one.params for word in (*p.opts, *p.secondary_opts)} | {"--help"}
            for name, one in COMMANDS.items()}  # fmt: skip
-BLOCKS = [block for page in PAGES for block in read_blocks(page)]
-SHELL = [(block, words) for block in BLOCKS if block.kind == "sh"
-         for words in split_commands(block.text)]  # fmt: skip
-PYTHON = [block for block in BLOCKS if block.kind == "python"]
 SCRIPTS = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("benchmarks/*.py"))
 # Options of benchmarks, and of other programs that pages name.
 FOREIGN = {*re.findall(r'"(--[a-z-]+)"', SCRIPTS), "--build-arg", "--gpus", "--version",
@@ -100,66 +91,3 @@ def test_python_is_python_and_its_names_are_there(block):
         if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "rinn":
             module = importlib.import_module(node.module)
             assert all(hasattr(module, alias.name) for alias in node.names), block.where
-
-
-def find_csv(page, start):
-    """A table that a page shows."""
-    return next(b.text for b in read_blocks(ROOT / page) if b.text.startswith(start))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Small tables under all the names that pages give to files of a user."""
-    folder = tmp_path_factory.mktemp("user")
-    rng = np.random.default_rng(0)
-    inputs = ["TP53", "EGFR", "MYC", "KRAS", "BRAF", "PIK3CA"]
-    outputs = ["CDKN1A", "GAPDH", "CDK4", "reads_MYC", "relapse", "BAX"]
-    x = pd.DataFrame(rng.integers(0, 2, (120, 6)), columns=inputs)
-    latent = x[["TP53", "EGFR", "MYC"]].sum(axis=1)
-    y = pd.DataFrame({name: latent + 0.3 * rng.normal(size=120) for name in outputs})
-    y["reads_MYC"] = rng.poisson(np.exp(latent))
-    y["relapse"] = (latent > rng.normal(1.5, 0.5, 120)).astype(int)
-    for names, table in {("x", "mutations"): x, ("y", "expression"): y}.items():
-        for name in names:
-            table.to_csv(folder / f"{name}.csv", index=False)
-    tissues = pd.DataFrame({"tissue": rng.choice(["lung", "brain"], 120)})
-    for name in ("samples", "covariates"):
-        tissues.to_csv(folder / f"{name}.csv", index=False)
-    (folder / "kinds.csv").write_text(find_csv("docs/outputs.md", "output,kind"))
-    (folder / "prior.csv").write_text(find_csv("docs/priors.md", "statement,"))
-    (folder / "pathways.gmt").write_text("P53\t\tTP53\tEGFR\tMYC\n")
-    (folder / "interactions.sif").write_text("TP53\tacts\tCDKN1A\nEGFR\tacts\tCDK4\n")
-    return folder
-
-
-USER_PAGES = ("README.md", "docs/confounders.md", "docs/outputs.md", "docs/priors.md",
-              "docs/install.md")  # fmt: skip
-OF_USERS = [
-    (block, words[1:])
-    for block, words in SHELL
-    if str(block.page.relative_to(ROOT)) in USER_PAGES and RINN.fullmatch(words[0])
-]
-
-
-def id_of(value):
-    return value.where if hasattr(value, "where") else " ".join(value)[:50]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("block", "words"), OF_USERS, ids=id_of)
-def test_commands_on_tables_of_a_user(block, words, folder, tmp_path):
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    if "poisson" in words:
-        counts = np.random.default_rng(1).poisson(3, (120, 4))
-        pd.DataFrame(counts, columns=list("abcd")).to_csv(tmp_path / "y.csv", index=False)
-    with contextlib.chdir(tmp_path):
-        assert run(words) == 0
-
-
-def test_python_of_the_readme(folder, tmp_path):
-    (block,) = [block for block in PYTHON if block.page == ROOT / "README.md"]
-    names = {"X": pd.read_csv(folder / "x.csv"), "Y": pd.read_csv(folder / "y.csv")}
-    names["Y"] = names["Y"].drop(columns=["reads_MYC", "relapse"])
-    with contextlib.chdir(tmp_path):  # it writes a report and a run folder
-        exec(compile(block.text, block.where, "exec"), names)
-    assert names["model"].graph_.number_of_edges() > 5
