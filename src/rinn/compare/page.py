@@ -116,7 +116,7 @@ def render_page(
         "Methods",
     )
     overlap = table(
-        ("", *agreement.columns),
+        ("method", *agreement.columns),
         ((str(name), *(f"{value:.2f}" for value in line)) for name, line in
          zip(agreement.index, agreement.to_numpy(), strict=True)),
         "Agreement",

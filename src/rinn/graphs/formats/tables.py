@@ -103,10 +103,9 @@ def _spell_cells(table: pd.DataFrame) -> pd.DataFrame:
     def spell(value: object) -> object:
         return spell_out(value, _NOT_CSV) if isinstance(value, str) else value
 
-    spelled = table.rename(columns=spell)
-    for place, (_, column) in enumerate(table.items()):
-        if (
-            column.dtype.kind == "O"
-        ):  # text, or anything; `map` of older pandas fails on long integers
-            spelled.isetitem(place, pd.Series(list(map(spell, column)), dtype=object).array)
-    return spelled
+    # text, or anything; `map` and `isetitem` of older pandas fail on long integers
+    spelled = pd.concat(
+        [pd.Series(list(map(spell, column)), dtype=object) if column.dtype.kind == "O" else column
+         for _, column in table.items()], axis=1
+    )  # fmt: skip
+    return spelled.set_axis([spell(name) for name in table], axis=1)
