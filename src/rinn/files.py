@@ -259,7 +259,7 @@ def _reject_unreadable(source: str, error: Exception) -> InputError:
 
 def encode_table(table: pd.DataFrame, digits: str | None = None) -> bytes:
     """Write a table as text, so that spreadsheets take none of its text for a formula."""
-    safe = _map_text(table, guard_formula)
+    safe = map_text(table, guard_formula)
     text = safe.to_csv(index=False, float_format=digits, lineterminator="\n")
     return text.encode("utf-8", "backslashreplace")
 
@@ -268,7 +268,24 @@ def read_table(path: str | os.PathLike[str], **how: Any) -> pd.DataFrame:
     """Read what `encode_table` wrote; only empty cells are missing, NA is a name."""
     check_file(Path(path), f"{path}")
     table = pd.read_csv(path, keep_default_na=False, na_values=[""], **how)
-    return _map_text(table, unguard_formula)
+    return map_text(table, unguard_formula)
+
+
+def map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Change the text of a table: its cells and the names of its columns."""
+
+    def change_text(cell: Any) -> Any:
+        return change(cell) if isinstance(cell, str) else cell
+
+    # neither `map` nor `isetitem`, which fail on long integers in older pandas
+    columns = [
+        column
+        if pd.api.types.is_numeric_dtype(column)
+        else pd.Series(list(map(change_text, column)), column.index, dtype=column.dtype)
+        for _, column in table.items()
+    ]
+    changed = pd.concat(columns, axis=1) if columns else table
+    return changed.set_axis([change_text(name) for name in table.columns], axis=1)
 
 
 def guard_formula(text: str) -> str:
@@ -285,18 +302,3 @@ def _is_formula(text: str) -> bool:
     """Whether a spreadsheet would evaluate the text, apart from quotes before it."""
     bare = text.lstrip("'")
     return len(bare) > 1 and bare[0] in _FORMULA_STARTS and not _NUMBER.fullmatch(bare)
-
-
-def _map_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Change the text of a table: its cells and the names of its columns."""
-
-    def change_text(cell: Any) -> Any:
-        return change(cell) if isinstance(cell, str) else cell
-
-    changed = table.copy(deep=False)
-    for i, (_, column) in enumerate(table.items()):
-        if not pd.api.types.is_numeric_dtype(column):
-            # not `map`, which fails on long integers in pandas before 3.1
-            cells = list(map(change_text, column))
-            changed.isetitem(i, pd.Series(cells, dtype=column.dtype).array)
-    return changed.set_axis([change_text(name) for name in table.columns], axis=1)

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from rinn.files import encode_table
+from rinn.files import encode_table, map_text
 from rinn.graphs.attributes import (
     avoid_reserved,
     flat_values,
@@ -78,13 +78,13 @@ def encode_nodes(graph: nx.DiGraph) -> bytes:
         for node, values in graph.nodes(data=True)
     ]
     # Names stay as in the SIF file, which Cytoscape joins them with: no guard before formulas.
-    safe = _spell_cells(pd.DataFrame(rows, dtype=object))
+    safe = map_text(pd.DataFrame(rows, dtype=object), _spell)
     return safe.to_csv(sep="\t", index=False, lineterminator="\n").encode()
 
 
 def encode_csv(graph: nx.DiGraph) -> bytes:
     """List the edges as in `edges_table`, with all their attributes, in columns between commas."""
-    names = spell_names(graph, lambda name: spell_out(name, _NOT_CSV))
+    names = spell_names(graph, _spell)
     safe: nx.DiGraph = nx.relabel_nodes(graph, names)
     table = edges_table(safe)
     columns = list(table.columns)
@@ -92,20 +92,12 @@ def encode_csv(graph: nx.DiGraph) -> bytes:
     rows = [avoid_reserved(flat_values(safe.edges[edge]), columns[:4]) for edge in ends]
     more = dict.fromkeys(name for row in rows for name in row if name not in columns)
     extra = pd.DataFrame({name: [row.get(name) for row in rows] for name in more}, dtype=object)
-    return encode_table(_spell_cells(pd.concat([table, extra], axis=1)))
+    return encode_table(map_text(pd.concat([table, extra], axis=1), _spell))
 
 
 def _sif_names(graph: nx.DiGraph) -> dict[str, str]:
     return spell_names(graph, lambda name: spell_out(name, _NOT_SIF) or "_")
 
 
-def _spell_cells(table: pd.DataFrame) -> pd.DataFrame:
-    def spell(value: object) -> object:
-        return spell_out(value, _NOT_CSV) if isinstance(value, str) else value
-
-    # text, or anything; `map` and `isetitem` of older pandas fail on long integers
-    spelled = pd.concat(
-        [pd.Series(list(map(spell, column)), dtype=object) if column.dtype.kind == "O" else column
-         for _, column in table.items()], axis=1
-    )  # fmt: skip
-    return spelled.set_axis([spell(name) for name in table], axis=1)
+def _spell(text: str) -> str:
+    return spell_out(text, _NOT_CSV)
