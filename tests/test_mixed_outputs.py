@@ -66,7 +66,7 @@ def score_raw(net, problem, rows=None):
     return predict_net(net, problem.x[:, problem.test if rows is None else rows]).astype(float)
 
 
-def test_complete_numbers_are_learnt_as_before():
+def test_complete_numbers_are_learned_as_before():
     """Naming every kind that the values tell anyway changes nothing."""
     data = small_data(binary=True)
     told = replace(data, kinds=tuple((name, "binary") for name in data.outputs))

@@ -189,7 +189,7 @@ def fit_folder(
             stored = load_manifest(out)
             clock = _Clock(folder, stored)
             if not (plan.trials or quiet):
-                message = "No network is needed; the graph is learnt from the tables alone ..."
+                message = "No network is needed; the graph is learned from the tables alone ..."
                 console.print(message, highlight=False)
             try:
                 silent = quiet or not plan.trials
@@ -268,7 +268,7 @@ def _fit_null(
 
 
 class _Clock:
-    """The seconds of a run over all its sittings, kept in the manifest."""
+    """The seconds of a run over all its sessions, kept in the manifest."""
 
     def __init__(self, folder: OutputFolder, manifest: Manifest) -> None:
         self._folder, self._manifest = folder, manifest
@@ -279,7 +279,7 @@ class _Clock:
         return (self._manifest.seconds or 0.0) + time.monotonic() - self._started
 
     def write(self) -> None:
-        """A sitting that is killed loses what was not written."""
+        """A session that is killed loses what was not written."""
         self._folder.write_manifest(replace(self._manifest, seconds=self.seconds).to_json())
 
 

@@ -122,11 +122,11 @@ def test_interrupted_run_goes_on(tables, monkeypatch, capsys):
         return infer(*arguments, **options)
 
     monkeypatch.setattr(rinn.genomics.tci.calls, "infer_causes", stop_in_second)
-    for sitting in (1, 2):  # each makes one permutation
+    for session in (1, 2):  # each makes one permutation
         rounds.clear()
         assert call(tables, "--quiet") == 130
         assert "the same command resumes" in capsys.readouterr().err
-        assert len(list((tables / "run" / "work").iterdir())) == sitting
+        assert len(list((tables / "run" / "work").iterdir())) == session
     rounds.clear()
     assert call(tables, "--quiet") == 0
     assert len(rounds) == 2  # the third alone was left
@@ -175,7 +175,7 @@ def test_wrong_words_are_named(tables, capsys):
     assert not (tables / "run").exists()
 
 
-def test_progress_counts_what_this_sitting_scores():
+def test_progress_counts_what_this_session_scores():
     file = io.StringIO()
     with ScoringProgress(10, 2, 5, Console(file=file, force_terminal=True, width=100)) as report:
         report(4)

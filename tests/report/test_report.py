@@ -310,7 +310,7 @@ def test_scores_say_what_has_seen_the_truth(run):
     words = read(write_report(run)).words
     assert "threshold chosen with knowledge of the truth" in words
     assert "The truth has 2 latents" in words
-    assert "edges that differ (SHD): 3" in words
+    assert "Edges that differ (SHD): 3" in words
 
 
 def test_answer_in_three_sentences(hostile):

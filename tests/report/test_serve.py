@@ -231,7 +231,7 @@ def test_the_index_holds_its_style_and_script(serve, runs):
 )
 def test_no_path_leads_elsewhere(serve, runs, path):
     status, _, content = ask(serve(runs), path)
-    assert (status, content) == (404, b"There is no such file of a run here.\n")
+    assert (status, content) == (404, b"No run here has such a file.\n")
 
 
 def test_absolute_paths_are_not_served(serve, runs, tmp_path):

@@ -49,7 +49,7 @@ def test_plain_lines_where_there_is_no_terminal(clock):
     ]
 
 
-def test_what_an_earlier_sitting_did_says_nothing_about_the_pace(clock):
+def test_what_an_earlier_session_did_says_nothing_about_the_pace(clock):
     console = Console(file=io.StringIO(), width=40)
     with TrainingProgress(100, console) as progress:
         progress([make_net(1.0)] * 80, 0.8, True)
@@ -59,7 +59,7 @@ def test_what_an_earlier_sitting_did_says_nothing_about_the_pace(clock):
             clock.now += SECONDS_BETWEEN_LINES + 2
             progress([make_net(1.0)], 0.01, False)
     assert [line.partition("about ")[2] for line in lines(console)] == [
-        "",  # the first network of this sitting: no pace is known
+        "",  # the first network of this session: no pace is known
         "3 min 36 s left",
         "3 min 24 s left",
         "3 min 12 s left",

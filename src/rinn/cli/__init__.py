@@ -45,7 +45,8 @@ def run(arguments: list[str]) -> int:
     from rinn.errors import ClusterError, InputError, TrainingError
 
     try:
-        code = app(arguments or ["--help"], standalone_mode=False, obj=["rinn", *arguments])
+        how = {"prog_name": "rinn", "standalone_mode": False, "obj": ["rinn", *arguments]}
+        code = app(arguments or ["--help"], **how)
     except InputError as error:
         return _complain(f"{error}", 2)
     except (ClusterError, TrainingError) as error:
@@ -61,7 +62,11 @@ def run(arguments: list[str]) -> int:
             return _complain(f"nothing more can be written ({error.strerror}); free some space", 2)
         # Wrong options: typer's errors, whose class has moved between releases, have this method.
         if hasattr(error, "format_message"):
-            return _complain(error.format_message().rstrip("."), 2)
+            command = getattr(getattr(error, "ctx", None), "command_path", "rinn")
+            message = error.format_message().rstrip(".")
+            return _complain(
+                message if message.endswith("?") else f"{message}; see '{command} --help'", 2
+            )
         if os.environ.get("RINN_DEBUG"):
             raise
         reason = f"{type(error).__name__}: {error}".splitlines()[0]

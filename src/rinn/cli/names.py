@@ -143,7 +143,7 @@ def _check_sources(
         raise InputError("--map must come with --network FILE, but there is none; name the file")
     if out is not None and gmt is not None and network is not None:
         raise InputError(
-            "--out must come with either --gmt or --network, but both were given; leave --out out, "
+            "--out must come with either --gmt or --network, but both were given; omit --out, "
             "or call rinn name twice"
         )
 

@@ -39,9 +39,7 @@ Cluster = Annotated[
 ]
 Cores = Annotated[
     int | None,
-    typer.Option(
-        help="Cores of this machine to use; all by default.", min=1, rich_help_panel=MACHINE
-    ),
+    typer.Option(help="Cores of this machine to use; all by default.", rich_help_panel=MACHINE),
 ]
 Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
 RunOrGraph = Annotated[

@@ -140,7 +140,7 @@ def view(
     """Show the report of a run, or an index of many runs, in a browser on this machine.
 
     Nothing is written, and nothing outside the folder is read. Every user of this machine can
-    look while it runs; Ctrl-C ends it.
+    see it while it runs; Ctrl-C ends it.
     """
     from rinn.report.serve import open_server
 

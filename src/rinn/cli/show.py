@@ -159,7 +159,7 @@ def show_check(result: CheckResult, console: Console) -> None:
     identifiable = sum(finding.identifiable for finding in result.latents)
     _print(
         console,
-        f"If this graph is the truth ({size}), this much of it can be known:",
+        f"If this graph ({size}) is the true one, data can identify this much of it:",
         f"{count(result.kept_latents, 'latent')} and {count(result.kept_edges, 'edge')} are "
         f"between inputs and outputs (the modified graph); {identifiable} of the latents are "
         "identifiable.",

@@ -175,7 +175,7 @@ def _read_edges(model: RunModel, names: Iterable[str]) -> list[tuple[str, str]]:
         if len(fitting) > 1:
             raise InputError(
                 f"--without must name one edge, but {quote(name)} fits {len(fitting)}; call "
-                f"predict_do in Python, which takes the two names apart"
+                f"predict_do in Python, which takes the two names separately"
             )
         if not fitting:
             nearest = suggest(name, spelt, listed=len(spelt) <= MAX_LISTED)

@@ -107,7 +107,14 @@ def render_page(
     notes = NOTES if "SHD" in headers else NOTES[1:]
     results = table(headers, (_link(row, list_cells(row, headers)) for row in rows), "Results")
     about = table(
-        ("method", "what it is", "settings", "assumes", "cannot take", "use rather than rinn for"),
+        (
+            "method",
+            "what it is",
+            "settings",
+            "assumes",
+            "cannot take",
+            "use it instead of rinn for",
+        ),
         (
             (row.method, one.title, one.setup, one.assumes, ", ".join(one.refuses), one.suits)
             for row in rows

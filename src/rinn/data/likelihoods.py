@@ -2,7 +2,7 @@
 
 Raw network outputs are numbers around 0. For a number that is its distance from the mean in
 standard deviations; 0 and 1 have a logistic link, counts a log link (Nelder, Wedderburn 1972:
-Generalized Linear Models). Where outputs of several kinds are learnt together, each is scaled so
+Generalized Linear Models). Where outputs of several kinds are learned together, each is scaled so
 that close to its mean one unit moves it by one standard deviation and its loss has the curvature
 of a number's: one range of L1 rates then fits all. A count's loss is divided by its dispersion,
 the variance over the mean, so that overdispersed counts weigh no more than others (Wedderburn

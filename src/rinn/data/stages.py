@@ -1,4 +1,4 @@
-"""The stages of a run: whoever follows one is told where it is, and what each stage took."""
+"""The stages of a run: a listener learns where it is, and what each stage took."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Follower(Protocol):
-    """Is told what a run does."""
+    """Listens to what a run does."""
 
     def begin(self, name: str) -> None:
         """A stage begins."""

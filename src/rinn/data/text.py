@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rinn.data.log import LogEntry, log_count
-from rinn.errors import InputError, find_repeated, name_row, quote, quote_some, reject_text
+from rinn.errors import InputError, count, find_repeated, name_row, quote, quote_some, reject_text
 from rinn.files import BLOCK, check_file, unguard_formula, unpack_blocks
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "#n/a", "#na", "<na>"})
@@ -299,10 +299,12 @@ def split_rows(
     for line, fields in records:
         width = width or len(fields)
         if len(fields) != width:
+            mend = "correct that line, with quotes around a field that holds the separator"
+            if width == 1:
+                mend = "separate .csv fields by commas and .tsv fields by tabs, with decimal points"
             raise InputError(
-                f"{source} must have {width} fields in each row, but line {line + lines_above} has "
-                f"{len(fields)}; correct that line, with quotes around a field that holds the "
-                f"separator"
+                f"{source} must have {count(width, 'field')} in each row, but line "
+                f"{line + lines_above} has {len(fields)}; {mend}"
             )
         yield line + lines_above, fields
 

@@ -118,7 +118,7 @@ class GraphEstimator(RunResults, BaseEstimator):
             The estimator itself.
 
         Raises:
-            InputError: a parameter is wrong, or the tables cannot be learnt from; a ValueError.
+            InputError: a parameter is wrong, or the tables cannot be learned from; a ValueError.
 
         Example:
             >>> from rinn import RINN, make_dataset

@@ -28,7 +28,7 @@ SAYS = {
     "A10": "training ends in the best and sparsest network",
 }
 UNBROKEN = "nothing in this graph breaks it, and the search considers no other graphs"
-UNSEEN = "neither a graph nor two tables can show it; you must know it of your data"
+UNSEEN = "neither a graph nor two tables can show it; it follows from how the data were made"
 NEEDS_TABLES = "not checked: 'rinn check GRAPH --x X --y Y' compares the graph with the tables"
 MAX_TRIES = 2_000_000  # a few seconds
 

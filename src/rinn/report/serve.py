@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         ]
         runs = set(find_runs(self.server.root))
         if len(wanted) != 2 or not set(wanted) <= runs:
-            self._send_line(HTTPStatus.NOT_FOUND, "There are no such two runs here.")
+            self._send_line(HTTPStatus.NOT_FOUND, "At least one of these runs is not here.")
             return
         page = render_pair(self.server.root, [self.server.cards.get(parts) for parts in wanted])
         content = page.encode("utf-8", errors="backslashreplace")
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         in_run = parts is not None and is_run(self.server.root, parts[:-1])
         file = open_file(self.server.root, parts) if parts and in_run else None
         if parts is None or file is None:
-            self._send_line(HTTPStatus.NOT_FOUND, "There is no such file of a run here.")
+            self._send_line(HTTPStatus.NOT_FOUND, "No run here has such a file.")
             return
         with file:
             kind, size = find_type(parts[-1]), os.fstat(file.fileno()).st_size
@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not hasattr(self, "headers"):  # the request line itself was wrong
             self.command, self.request_version = "GET", "HTTP/1.0"
         if code == HTTPStatus.NOT_IMPLEMENTED:  # a method that has no do_... here
-            line = "This server only shows."
+            line = "This server is read-only."
             self._send_line(HTTPStatus.METHOD_NOT_ALLOWED, line, Allow="GET, HEAD")
         else:
             self._send_line(HTTPStatus(code), HTTPStatus(code).phrase)

@@ -51,7 +51,7 @@ def summarise_covariates(problem: Problem, covariates: Covariates) -> CovariateS
         fraction=fraction,
         sentence=(
             f"Covariates alone ({names}) explain {100 * max(fraction, 0.0):.0f} % of the outputs' "
-            f"{what} in held-out samples; they act on the outputs directly and are no part of the "
+            f"{what} in held-out samples; they act on the outputs directly and are not part of the "
             f"graph."
         ),
         notes=tuple(covariates.notes),

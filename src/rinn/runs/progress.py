@@ -21,7 +21,7 @@ SECONDS_BEFORE_ESTIMATE = 5.0  # while some devices still compile, the pace is t
 class WorkProgress:
     """A bar or lines for work of `total` parts; use as a context, and call `show`.
 
-    The time that is left is estimated from what this sitting did: what an earlier one finished
+    The time that is left is estimated from what this session did: what an earlier one finished
     says nothing about the pace.
     """
 

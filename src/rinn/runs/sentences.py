@@ -62,7 +62,7 @@ def describe_methods(manifest: Manifest, graph: nx.DiGraph) -> str:
     sentences = [
         f"The latent causal graph between {count(len(tables.inputs), 'input')} ({tables.x}) and "
         f"{count(len(tables.outputs), 'output')} ({tables.y}) of {count(tables.samples, 'sample')} "
-        f"was learnt with {program} (strategy {settings.strategy}, random seed {settings.seed}).",
+        f"was learned with {program} (strategy {settings.strategy}, random seed {settings.seed}).",
         manifest.covariates
         and f"The outputs were adjusted for {', '.join(manifest.covariates.names)}.",
         _describe_screening(manifest),

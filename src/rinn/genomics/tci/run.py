@@ -98,7 +98,7 @@ def run_tci(
 
 
 def _load_rounds(work: Path, sgas: int) -> list[np.ndarray]:
-    """The cut-offs of permutations that an earlier sitting has made, up to the first missing."""
+    """The cut-offs of permutations that an earlier session has made, up to the first missing."""
     rounds: list[np.ndarray] = []
     while (path := work / ROUND.format(len(rounds))).exists():
         try:
@@ -136,7 +136,7 @@ def _describe(
 
 
 class ScoringProgress(WorkProgress):
-    """Counts the DEGs that this sitting scores, of the data and of each permutation; a context."""
+    """Counts the DEGs that this session scores, of the data and of each permutation; a context."""
 
     def __init__(
         self, degs: int, resumed: int, permutations: int, console: Console, quiet: bool = False

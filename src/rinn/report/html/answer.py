@@ -90,7 +90,7 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
 
 def _describe_test(contents: RunContents, who: str) -> str:
     test, over = contents.test, "(mean ± standard deviation over networks)"
-    start = f"On {count(test.samples, 'sample')} that no network was trained on, {who} a"
+    start = f"On {count(test.samples, 'sample')} that were held out, {who} a"
     error, auroc = _format_spread(test.error), test.auroc and _format_spread(test.auroc)
     if test.loss == "bce":
         guess = f" and an AUROC of {auroc}, where 0.5 is guessing" if auroc else ""

@@ -46,8 +46,8 @@ def render_edges(contents: RunContents) -> Markup:
         parts.append(paragraph(
             "Weight: the change of the target as the source goes from one standard deviation below "
             "its mean to one above, or from 0 to 1; spread: its standard deviation over refits. "
-            f"Bootstrap frequency: the fraction of {contents.repeats} whose graph has the edge; "
-            "it measures stability and is no probability that the edge is true. Loss without it: "
+            f"Bootstrap frequency: the fraction of {contents.repeats} whose graph has the edge, "
+            "a measure of stability and not the probability that it is true. Loss without it: "
             "the rise of the held-out loss when the edge is cut.",
             class_="note",
         ))  # fmt: skip

@@ -16,12 +16,12 @@ MAX_ROWS = 15
 FREQUENCY = "bootstrap frequency"
 GENE_SETS = (
     "Gene sets: of those that 'rinn name' was given, the one in which the latent's inputs, outputs "
-    "or both are most enriched. A hint, no more; names.csv has all of them."
+    "or both are most enriched. This is only a hint; names.csv has all of them."
 )
 
 NODES = (
     "Known nodes: of the network that 'rinn name' was given, those that lie between the latent's "
-    "inputs and outputs, with p against networks with permuted edges. A hint, no more; "
+    "inputs and outputs, with p against networks with permuted edges. This is only a hint; "
     "network_names.csv has all of them."
 )
 
@@ -65,8 +65,8 @@ def render_latents(contents: RunContents) -> Markup:
             "Effects: one cell for each output, row by row in the order of the table: ",
             key("plus", "raised"), ", ", key("minus", "lowered"),
             f". The darkest colour is an effect of {most:.3g}{describe_units(contents)}. Bootstrap "
-            f"frequency: the fraction of {contents.repeats} whose graph has it; it measures "
-            "stability and is no probability that the latent exists.",
+            f"frequency: the fraction of {contents.repeats} whose graph has it, a measure "
+            "of stability and not the probability that the latent exists.",
             class_="note",
         ))  # fmt: skip
     if contents.names is not None:

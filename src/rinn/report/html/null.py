@@ -20,9 +20,9 @@ def render_null(contents: RunContents) -> Markup:
     null = contents.null
     if null is None:
         return paragraph(
-            "Not measured. ", element("code", "rinn fit … --null 5"), " searches five times more "
-            "with the rows of Y permuted, so that nothing can be found, and counts the edges that "
-            "arise by chance."
+            "Not measured. ", element("code", "rinn fit … --null 5"), " repeats the search five "
+            "times with the rows of Y permuted, so that there is nothing to find, and counts the "
+            "edges that arise by chance."
         )  # fmt: skip
     inputs = by_role(contents.graph, "input")
     rows = [

@@ -84,7 +84,7 @@ def _render_table(contents: RunContents, scores: Scores) -> Markup:
     if not contents.nets:
         note = NO_NETWORKS
     differ = (
-        f"{size}The graph was made without it; edges that differ (SHD): {graph['shd']}; pairs of "
+        f"{size}The graph was made without it. Edges that differ (SHD): {graph['shd']}; pairs of "
         f"latents in the opposite order: {graph['order_errors']}."
     )
     if graph["twins"]:
