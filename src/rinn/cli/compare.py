@@ -81,7 +81,8 @@ def _show_rows(rows: Sequence[Row]) -> None:
     headers = [header for header in list_headers(rows) if header in shown]
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for header in headers:
-        grid.add_column(header, no_wrap=True, justify="left" if header == "method" else "right")
+        is_name = header == "method"
+        grid.add_column(header, no_wrap=is_name, justify="left" if is_name else "right")
     for row in rows:
         grid.add_row(*list_cells(row, headers))
     Terminal().print(grid)

@@ -43,7 +43,7 @@ def write_comparison(
     folder.write_json(RECORDS, shared)
     size = (
         f"{tables}: {count(len(data.x), 'sample')}, {count(len(data.inputs), 'input')}, "
-        f"{count(len(data.outputs), 'output')}. Each method had {format_time(limit)}."
+        f"{count(len(data.outputs), 'output')}. Time limit of each method: {format_time(limit)}."
     )
     page = render_page(rows, agreement, summary, size)
     replace_file(folder.path / PAGE, page.encode("utf-8", "replace"))
@@ -61,7 +61,7 @@ def summarise(rows: Sequence[Row]) -> Iterator[str]:
         ]
         are = "is" if len(first) == 1 else "are"
         yield (
-            f"{', '.join(first)} {are} closest to the truth: latents F1 {best[0]:.2f}, edges F1 "
+            f"{' and '.join(first)} {are} closest to the truth: latents F1 {best[0]:.2f}, edges F1 "
             f"{best[1]:.2f}."
         )
     else:
