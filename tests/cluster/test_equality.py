@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,10 +16,13 @@ from networks import make_trials, small_problem
 from rinn.cluster.connect import start_processes
 from rinn.cluster.dask_workers import DaskWorkers
 from rinn.config import RunSettings
+from rinn.data.align import load_data
 from rinn.fit import fit_run
 from rinn.nets.devices import find_devices
 from rinn.nets.search import run_search
 from rinn.runs.manifest import load_manifest
+from rinn.runs.read import load_run
+from rinn.runs.robust import Request, analyse
 
 pytestmark = pytest.mark.exact
 
@@ -76,6 +80,17 @@ def test_a_run_is_the_same_on_workers(tables, tmp_path, workers, changes):
         listed = load_manifest(tmp_path / "together").workers
         assert sum(worker.networks for worker in listed) == 16
         assert load_manifest(tmp_path / "alone").workers is None
+
+
+def test_half_samples_are_the_same_on_workers(tables, tmp_path, workers):
+    fit(tables, tmp_path / "run", effects="regression")
+    data = load_data(tables / "x.csv", tables / "y.csv")
+    request = Request(load_run(tmp_path / "run"), data, resamples=1, device="cpu")
+    found = []
+    for name, where in (("alone", None), ("together", workers)):
+        analyse("halves", replace(request, workers=where), tmp_path / name, lambda text: None)
+        found.append([file.read_bytes() for file in sorted((tmp_path / name).glob("*.csv"))])
+    assert found[0] == found[1] != []
 
 
 def test_parts_of_a_training_are_the_same_as_the_whole(workers, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,17 @@ import typer
 from rich.markup import escape
 
 from rinn.cli.fit import PriorFiles
-from rinn.cli.options import Device, Json, Quiet, Run, clip_line, print_line, with_settings
+from rinn.cli.options import (
+    Cluster,
+    Cores,
+    Device,
+    Json,
+    Quiet,
+    Run,
+    clip_line,
+    print_line,
+    with_settings,
+)
 from rinn.config import check_choice, check_integer
 from rinn.errors import InputError, clip
 from rinn.runs.terminal import Terminal, make_visible
@@ -50,13 +61,16 @@ def robust(
         int, typer.Option(help="halves: pairs of half-samples, each fitted by itself.")
     ] = 25,
     device: Device = "auto",
+    cluster: Cluster = None,
+    cores: Cores = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask whether the graph of a run holds, for example in half-samples or without a tissue."""
     from rinn.cli.fit import load_prior_files
+    from rinn.cluster.connect import open_workers
     from rinn.data.align import load_data
-    from rinn.nets.devices import find_devices
+    from rinn.nets.devices import find_devices, limit_cores
     from rinn.runs.read import load_run
     from rinn.runs.robust import ANALYSES, Request, analyse
 
@@ -71,14 +85,16 @@ def robust(
         prior=load_prior_files(files),
         covariate=covariate,
         resamples=resamples,
-        devices=tuple(find_devices(device)),
+        device=device,
     )
 
     def say(text: str) -> None:
         if not quiet:
             sys.stderr.write(f"{clip_line(text)}\n")
 
-    found = analyse(analysis, request, out, say)
+    with limit_cores(cores), open_workers(cluster, device, say) as workers:
+        find_devices(device)  # refuses what it cannot find before anything is written
+        found = analyse(analysis, replace(request, workers=workers), out, say)
     if as_json:
         sys.stdout.write((out / "robustness.json").read_text(encoding="utf-8"))
     elif not quiet:

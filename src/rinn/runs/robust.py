@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import jax
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import RunSettings, Stream
 from rinn.data.align import MIN_SAMPLES, fingerprint
 from rinn.data.problem import SAMPLES_PER_INPUT
@@ -29,6 +29,7 @@ from rinn.graphs.recurrence import (
     tabulate_latents,
     tabulate_pairs,
 )
+from rinn.nets.devices import find_devices
 from rinn.pipeline import fit_data, plan_run
 from rinn.runs.folder import FORMAT, FolderKind, open_output
 from rinn.runs.manifest import Manifest
@@ -51,7 +52,8 @@ class Request:
     prior: PriorKnowledge | None = None
     covariate: str | None = None
     resamples: int = 25
-    devices: tuple[jax.Device, ...] = ()
+    device: str = "auto"
+    workers: Workers | None = None
 
     @property
     def manifest(self) -> Manifest:
@@ -247,13 +249,20 @@ def _get_data(request: Request) -> Data:
 
 def _refit(request: Request, planned: Refits, say: Say) -> Findings:
     """Fit each part, and compare the graphs with the run's."""
-    settings, graphs = replace(planned.settings, null=0), {}
-    for number, (label, rows) in enumerate(planned.parts.items(), 1):
-        say(f"fit {number} of {len(planned.parts)}: {label}, {count(len(rows), 'sample')}")
-        data = take_rows(_get_data(request), rows)
-        fit = fit_data(data, settings, request.devices, prior=planned.prior, refit=False)
-        graphs[label] = fit.latent.graph
+    shared = _get_data(request), planned, request.device
+    found: dict[str, nx.DiGraph] = {}
+    for label, graph in run_tasks(request.workers, _fit_part, list(planned.parts), *shared):
+        found[label] = graph
+        size = count(len(planned.parts[label]), "sample")
+        say(f"fit {len(found)} of {len(planned.parts)}: {label}, {size}")
+    graphs = {label: found[label] for label in planned.parts}
     return _compare(request.run.graph, graphs, planned.what)
+
+
+def _fit_part(label: str, data: Data, planned: Refits, device: str) -> nx.DiGraph:
+    part, settings = take_rows(data, planned.parts[label]), replace(planned.settings, null=0)
+    devices = find_devices(device)
+    return fit_data(part, settings, devices, prior=planned.prior, refit=False).latent.graph
 
 
 def _halve(data: Data, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
