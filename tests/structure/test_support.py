@@ -14,12 +14,12 @@ from rinn.nets.groups import TrainedNet
 from rinn.nets.redundant import Weights
 from rinn.structure.consensus import learn_graph
 from rinn.structure.effects import estimate_effects
+from rinn.structure.held_out import HeldOutTest
 from rinn.structure.prior.log_odds import make_prior
 from rinn.structure.records import GraphSettings
 from rinn.structure.regression import Sample
 from rinn.structure.support import (
     MIN_CARRIERS,
-    HeldOutTest,
     ProductTest,
     SetTest,
     SupportTest,
@@ -244,7 +244,7 @@ class Fixed:
     def __init__(self, *p):
         self.p, self.asked = p, set()
 
-    def find_p(self, row, outputs, level=0.0):
+    def find_p(self, row, outputs, level=0.0, beside=None):
         self.asked.add(row)
         return self.p[row]
 

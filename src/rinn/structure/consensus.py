@@ -184,11 +184,13 @@ def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -
     level, reach = c.LEVEL / max(tested, 1), graph.reach
     edges, is_clear = graph.edges.copy(), False
     for i, v in zip(*np.nonzero(graph.edges[: graph.inputs]), strict=True):
-        below = np.flatnonzero(reach[v, graph.first_output :]).tolist()
-        passes = _is_supported(effects, int(i), below, level, prior)
+        below = np.flatnonzero(reach[v, graph.first_output :])
+        causes = reach[: graph.inputs, graph.first_output + below].any(axis=1)
+        effect = int(i), below.tolist(), np.setdiff1d(np.flatnonzero(causes), i).tolist()
+        passes = _is_supported(effects, *effect, level, prior)
         is_clear |= passes
         if not passes and v < graph.first_output:
-            passes = _is_supported(effects, int(i), below, c.INPUT_LEVEL, prior)
+            passes = _is_supported(effects, *effect, c.INPUT_LEVEL, prior)
         edges[i, v] = passes
     edges &= is_clear
     return remove_unreached(
@@ -197,10 +199,15 @@ def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -
 
 
 def _is_supported(
-    effects: Effects, row: int, outputs: Sequence[int], level: float, prior: Prior | None
+    effects: Effects,
+    row: int,
+    outputs: Sequence[int],
+    beside: Sequence[int],
+    level: float,
+    prior: Prior | None,
 ) -> bool:
     if effects.test is None or (prior is not None and prior.speaks_for(row, list(outputs))):
         return True
     # The test allows for the choice among the outputs that were kept.
     level /= max(effects.sample.tested[1] / effects.sample.y.shape[1], 1.0)
-    return effects.test.find_p(row, outputs, level) <= level
+    return effects.test.find_p(row, outputs, level, beside) <= level

@@ -41,8 +41,14 @@ BLOCK = 2_000_000  # values of moved inputs at a time
 class Test(Protocol):
     """Tells the effects of one input on some outputs from chance."""
 
-    def find_p(self, row: int, outputs: Sequence[int], level: float = 0.0) -> float:
-        """The p-value; it need not be exact below `level`."""
+    def find_p(
+        self,
+        row: int,
+        outputs: Sequence[int],
+        level: float = 0.0,
+        beside: Sequence[int] | None = None,
+    ) -> float:
+        """The p-value beside other inputs of the outputs; it need not be exact below `level`."""
 
 
 @dataclass(frozen=True)
