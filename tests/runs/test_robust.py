@@ -132,6 +132,31 @@ def test_confounder(folder, ask):
     assert "degrees of freedom" in shown.out
 
 
+def test_e_values_of_numbers_are_none(folder, ask):
+    known = *tables(folder), "--prior", folder / "prior.csv"
+    out, shown = ask("confounder", *known, prior=False)
+    assert "No E-values: no effect is one of a 0/1 input on a 0/1 output" in shown.out
+    assert pd.read_csv(out / "effects.csv")["e_value"].isna().all()
+
+
+def test_e_values_of_binary_outputs(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    x = (rng.random((500, 3)) < 0.5).astype(int)
+    y = (rng.random((500, 4)) < 0.1 + 0.3 * x[:, :1] + 0.2 * x[:, 1:2]).astype(int)
+    pd.DataFrame(x, columns=list("abc")).to_csv(tmp_path / "x.csv", index=False)
+    pd.DataFrame(y, columns=list("uvwz")).to_csv(tmp_path / "y.csv", index=False)
+    both = tmp_path / "x.csv", tmp_path / "y.csv"
+    words = ("--quiet", "--bootstraps", 2, "--effects", "regression", "--device", "cpu")
+    assert call("fit", *both, "--out", tmp_path / "run", *words) == 0
+    assert call("robust", "confounder", tmp_path / "run", *both, "--out", tmp_path / "new") == 0
+    effects = pd.read_csv(tmp_path / "new" / "effects.csv").set_index(["input", "output"])
+    row = effects.loc[("a", "u")]
+    risk = [y[x[:, 0] == value, 0].mean() for value in (0, 1)]
+    assert row["risk_ratio"] == pytest.approx(risk[1] / risk[0], rel=0.1)
+    assert 1 < row["e_bound"] < row["e_value"] < 2 * risk[1] / risk[0]
+    assert "E-values of the confidence limits of" in capsys.readouterr().out
+
+
 def test_other_tables_are_refused(folder, tmp_path, refuse):
     assert "needs X and Y, the tables that RUN was fitted on (x.csv and y.csv)" in refuse("halves")
     assert "X and Y must come together" in refuse("halves", folder / "x.csv")

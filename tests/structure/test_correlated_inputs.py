@@ -1,4 +1,4 @@
-"""Inputs that correlate with each other: those that act are found, idle ones beside them are not."""
+"""Of inputs that correlate with each other those that act are found, and idle ones are not."""
 
 import dataclasses
 

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from rinn.structure.sensitivity import (
+    find_e_value,
+    find_e_values,
     find_robustness,
     find_significant_robustness,
     tabulate_sensitivity,
@@ -23,6 +25,28 @@ def test_a_confounder_of_that_strength_explains_the_effect_away():
     rv = float(find_robustness(np.array(t), df))
     bias = np.sqrt(rv * rv / (1 - rv)) * np.sqrt(df)  # in units of the standard error
     assert bias == pytest.approx(t)
+
+
+def test_published_e_values():
+    # VanderWeele and Ding (2017): a risk ratio of 3.9 with the lower limit 1.8.
+    assert find_e_value(np.array([3.9, 1.8])) == pytest.approx([7.26, 3.0], abs=5e-3)
+    assert find_e_value(np.array([1.0, 0.5])) == pytest.approx([1.0, 2 + np.sqrt(2)])
+
+
+def test_e_values_by_hand():
+    """Risks .2 and .4 of 100 samples each: ratio 2, and the usual error of its logarithm."""
+    t = 0.2 / np.sqrt((0.2 * 0.8 + 0.4 * 0.6) / 100)
+    ratio, e, bound = find_e_values(np.array(0.2), np.array(t), np.array(0.5), np.array(0.3), 200)
+    assert (ratio, e) == (pytest.approx(2), pytest.approx(2 + np.sqrt(2)))
+    lower = 2 * np.exp(-1.96 * np.sqrt(0.8 / 20 + 0.6 / 40))  # Katz 1978
+    assert bound == pytest.approx(lower + np.sqrt(lower * (lower - 1)), rel=1e-4)
+    # One below 1 is the other way round; without an effect, or where a risk is 0, none is needed.
+    half = find_e_values(np.array(-0.2), np.array(-3.16), np.array(0.5), np.array(0.3), 200)
+    assert [half[0], half[1]] == pytest.approx([0.5, 2 + np.sqrt(2)])
+    none = find_e_values(np.array(0.0), np.array(0.0), np.array(0.5), np.array(0.3), 200)
+    assert none == pytest.approx([1, 1, 1])
+    gone = find_e_values(np.array(0.5), np.array(5.0), np.array(0.5), np.array(0.2), 200)
+    assert np.isnan(gone).all()
 
 
 def test_limits():

@@ -34,8 +34,9 @@ from rinn.pipeline import fit_data, plan_run
 from rinn.runs.folder import FORMAT, FolderKind, open_output
 from rinn.runs.manifest import Manifest
 from rinn.runs.read import RunContents, load_effects
+from rinn.structure.effects import estimate_slopes
 from rinn.structure.prior.sources import PriorKnowledge
-from rinn.structure.sensitivity import tabulate_sensitivity
+from rinn.structure.sensitivity import RATIOS, find_e_values, tabulate_sensitivity
 
 FOLDER = FolderKind(
     "robustness analysis", "robustness.json", ("format", "analysis", "run", "options")
@@ -100,7 +101,11 @@ def analyse(name: str, request: Request, out: Path, say: Say) -> Findings:
         "status": "running",
         "analysis": name,
         "run": request.manifest.data | {"created": request.manifest.created},
-        "options": {"covariate": request.covariate, "resamples": request.resamples},
+        "options": {
+            "covariate": request.covariate,
+            "resamples": request.resamples,
+            "tables": request.data is not None,
+        },
     }
     with open_output(out, manifest, FOLDER) as folder:
         if folder.is_complete:
@@ -176,6 +181,8 @@ def _plan_without_prior(request: Request) -> Refits:
 def _find_confounders(request: Request) -> Findings:
     """Find the robustness values of all effects and edges that are reported."""
     run, manifest = request.run, request.manifest
+    if request.data is not None:
+        _check_tables("confounder", request)
     t, inputs = load_effects(run.folder)
     seen = manifest.tables.samples - (manifest.test.samples if manifest.test else 0)
     covariates = len(manifest.covariates.columns) if manifest.covariates else 0
@@ -192,7 +199,39 @@ def _find_confounders(request: Request) -> Findings:
             f"and of the output that is left over explains the median effect away.",
             f"Effects that are not significant by themselves: {weak}.",
         ]
+    if request.data is not None:
+        effects = _add_e_values(effects, request, request.data)
+        known = effects["e_bound"].dropna()
+        sentences.append(
+            f"E-values of the confidence limits of {count(len(known), 'risk ratio')}: "
+            f"{known.min():.2f} to {known.max():.2f}, median {known.median():.2f}."
+            if len(known)
+            else "No E-values: no effect is one of a 0/1 input on a 0/1 output without gaps."
+        )
     return Findings({"edges.csv": edges, "effects.csv": effects}, tuple(sentences))
+
+
+def _add_e_values(effects: pd.DataFrame, request: Request, data: Data) -> pd.DataFrame:
+    """Risk ratios and E-values of the effects of 0/1 inputs on 0/1 outputs."""
+    plan = plan_run(data, request.manifest.settings, request.prior)
+    problem, names = plan.problem, (plan.data.inputs, plan.data.outputs)
+    slopes, t = estimate_slopes(problem)
+    means = [table[:, problem.seen].mean(axis=1, dtype=float) for table in (problem.x, problem.y)]
+    binary = [np.asarray(np.isin(table, (0, 1)).all(axis=1)) for table in (problem.x, problem.y)]
+    if problem.observed is not None:
+        binary[1] &= problem.observed.all(axis=1)
+    rows, columns = (
+        pd.Index(side).get_indexer(pd.Index(effects[end]))
+        for side, end in zip(names, ("input", "output"), strict=True)
+    )
+    found = find_e_values(
+        slopes[rows, columns], t[rows, columns], means[0][rows], means[1][columns],
+        len(problem.seen),
+    )  # fmt: skip
+    usable = (rows >= 0) & (columns >= 0) & binary[0][rows] & binary[1][columns]
+    usable &= len(problem.seen) >= SAMPLES_PER_INPUT * len(problem.x)
+    shown = {name: np.where(usable, part, np.nan) for name, part in zip(RATIOS, found, strict=True)}
+    return effects.assign(**shown)
 
 
 ANALYSES = {

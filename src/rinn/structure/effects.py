@@ -116,6 +116,14 @@ def estimate_effects(
     return Effects(_find_z(sample, moments), sample, moments, source, test)
 
 
+def estimate_slopes(
+    problem: Problem,
+) -> tuple[Float[np.ndarray, "input output"], Float[np.ndarray, "input output"]]:
+    """Estimate the slopes of a linear regression in the units of the problem, and their t."""
+    sample = _take_sample(problem, np.sort(problem.seen))
+    return regress(sample.x, sample.y)[0], estimate_moments(sample).z
+
+
 def explain_regression(problem: Problem) -> str | None:
     """Say why the effects of a regression are enough; this needs no trained network."""
     rows = np.sort(problem.seen)

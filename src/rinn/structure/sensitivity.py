@@ -4,6 +4,10 @@ The robustness value of Cinelli and Hazlett (2020): a confounder that explains t
 variance of both the input and the output, of what the other inputs and covariates leave, reduces
 the effect to 0 (`rv`), or to one that is not significant (`rv_significant`). With t of the effect
 and f = |t| / sqrt(df), rv = (sqrt(f^4 + 4 f^2) - f^2) / 2.
+
+For 0/1 inputs and outputs also the E-value of VanderWeele and Ding (2017): a confounder that goes
+with the input, and with the output, by at least this risk ratio each can explain a risk ratio RR
+above 1 away. E = RR + sqrt(RR (RR - 1)); for one below 1 of 1 / RR.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from rinn.graphs.basics import by_role, reach, sources
 
 LEVEL = 0.05
 PAIRS = ("input", "output", "t", "df", "partial_r2", "rv", "rv_significant")
+RATIOS = ("risk_ratio", "e_value", "e_bound")
 EDGES = ("source", "target", "pairs", "min_rv", "median_rv", "max_rv", "weakest")
 
 
@@ -45,6 +50,43 @@ def find_significant_robustness(
     # Where the output's part may be less than the input's, both are not the same fraction.
     other = (f**2 - critical**2) / (1 + f**2)
     return np.where(f * critical > 1, other, _solve(np.maximum(f - critical, 0.0)))
+
+
+def find_e_value(ratio: Float[np.ndarray, "*effect"]) -> Float[np.ndarray, "*effect"]:
+    """The E-value of risk ratios.
+
+    >>> find_e_value(np.array([1.0, 3.9, 1 / 3.9])).round(2)
+    array([1.  , 7.26, 7.26])
+    """
+    ratio = np.maximum(ratio, 1 / ratio)
+    return np.asarray(ratio + np.sqrt(ratio * (ratio - 1)))
+
+
+def find_e_values(
+    slope: Float[np.ndarray, "*effect"],
+    t: Float[np.ndarray, "*effect"],
+    x_mean: Float[np.ndarray, "*effect"],
+    y_mean: Float[np.ndarray, "*effect"],
+    samples: int,
+    level: float = LEVEL,
+) -> list[Float[np.ndarray, "*effect"]]:
+    """Risk ratios, and the E-values of them and of the confidence limits that are nearer to 1.
+
+    The risks are those that a linear regression expects of all samples with the input at 0 and at
+    1; NaN where one is not between 0 and 1. The variance of the logarithm of their ratio is that
+    without other inputs (Katz 1978), times the ratio of the slope's variances with and without.
+    """
+    low = y_mean - slope * x_mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        risks = [np.where((risk > 0) & (risk < 1), risk, np.nan) for risk in (low, low + slope)]
+        counts = (1 - x_mean) * samples, x_mean * samples
+        pairs = list(zip(risks, counts, strict=True))
+        error = np.divide(slope, t, where=t != 0, out=np.full(np.shape(slope), np.inf))
+        more = error**2 / sum(risk * (1 - risk) / number for risk, number in pairs)
+        variance = more * sum((1 - risk) / (risk * number) for risk, number in pairs)
+        ratio = risks[1] / risks[0]
+        bound = np.abs(np.log(ratio)) - stats.norm.isf(level / 2) * np.sqrt(variance)
+    return [ratio, find_e_value(ratio), find_e_value(np.exp(np.maximum(bound, 0.0)))]
 
 
 def tabulate_sensitivity(
