@@ -79,11 +79,10 @@ def test_more_networks_than_the_budget_has_are_refused_all_the_same():
 
 
 def test_the_graph_is_the_one_that_networks_in_vain_would_give(monkeypatch):
-    """With `dnn` networks are trained, and effects are a regression's as well."""
-    monkeypatch.setattr(rinn.strategies.dnn, "DEPTHS", (1,))
     data = small_data()
     none = fit_data(data, RunSettings(bootstraps=5), CPU)
-    some = fit_data(data, RunSettings(strategy="dnn", trials=8, epochs=2, bootstraps=5), CPU)
+    monkeypatch.setattr(rinn.pipeline, "find_skip_reason", lambda problem, settings: None)
+    some = fit_data(data, RunSettings(trials=8, epochs=2, bootstraps=5), CPU)
     assert none.nets == ()
     assert len(some.nets) == 8
     assert none.effects.source == some.effects.source == "regression"
@@ -91,6 +90,12 @@ def test_the_graph_is_the_one_that_networks_in_vain_would_give(monkeypatch):
     assert none.latent.graph.number_of_edges() > 0
     assert none.refit.test_loss == some.refit.test_loss
     assert none.networks is None
+
+
+def test_what_another_kind_of_network_finds_is_in_it_alone(monkeypatch):
+    monkeypatch.setattr(rinn.strategies.dnn, "DEPTHS", (1,))
+    settings = RunSettings(strategy="dnn", trials=8, epochs=2, bootstraps=0)
+    assert fit_data(small_data(), settings, CPU, refit=False).effects.source == "network"
 
 
 def test_no_networks_at_all_are_a_regression():

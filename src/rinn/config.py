@@ -351,8 +351,8 @@ class RunSettings(Settings):
         "auto",
         "What the graph is read from: regression (of the outputs on the inputs), network, "
         "corrected (networks and a regression of their residuals), or auto (corrected if effects "
-        "are faint and networks predict held-out samples better, else regression). Networks are "
-        "trained only if they may be used; corrected always trains them.",
+        "are faint and networks predict held-out samples better, else regression; with dnn and esc "
+        "network). Networks are trained only if they may be used; corrected always trains them.",
         choices=("auto", "network", "regression", "corrected"),
         group=GRAPH,
     )

@@ -281,10 +281,13 @@ def _read_graph(fit: Fit, plan: Plan, workers: Workers | None) -> Fit:
     """Estimate the effects and learn the graph that explains them."""
     data, problem, settings, kept = fit.data, fit.problem, plan.settings, fit.kept
     usable = sum(bool(np.isfinite(net.validation_loss)) for net in fit.nets)
+    strategy, source = find_strategy(settings), settings.effects
+    if source == "auto" and isinstance(strategy, Networks) and not strategy.is_optional:
+        source = "network"  # what another kind of network finds is in it alone
     # Few networks say nothing that a regression does not: they are read only where asked for.
-    is_few = settings.effects == "auto" and usable < MIN_NETWORKS
+    is_few = source == "auto" and usable < MIN_NETWORKS
     with stage("effects"):
-        effects = estimate_effects(problem, () if is_few else kept, settings.effects)
+        effects = estimate_effects(problem, () if is_few else kept, source)
         by_regression = effects.source == REGRESSION
         test = make_support_test(problem, () if by_regression else kept, effects.sample)
     effects = replace(effects, test=test)

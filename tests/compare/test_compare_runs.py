@@ -208,7 +208,7 @@ def test_hostile_names_are_text(tmp_path):
 def test_settings_of_a_method_without_networks():
     given = RunSettings(trials=8, epochs=3, seed=4)
     assert make_settings(given, "rinn") == given
-    networks = RunSettings(strategy="dnn", trials=8, epochs=3, seed=4, effects="network")
+    networks = RunSettings(strategy="dnn", trials=8, epochs=3, seed=4)
     assert make_settings(given, "dnn") == networks
     assert make_settings(given, "nem") == RunSettings(strategy="nem", seed=4)
 

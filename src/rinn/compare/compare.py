@@ -168,15 +168,10 @@ def run_method(method: str, job: Job, folder: Path) -> Outcome:
 
 
 def make_settings(settings: RunSettings, method: str) -> RunSettings:
-    """The settings of one method: without networks there are no trials and epochs.
-
-    rinn decides whether networks are needed; what another kind of network finds is in it alone.
-    """
-    strategy = STRATEGIES[method]
-    if not isinstance(strategy, Networks):
-        return replace(settings, strategy=method, trials=None, epochs=None)
-    effects = settings.effects if strategy.is_optional else "network"
-    return replace(settings, strategy=method, effects=effects)
+    """The settings of one method: without networks there are no trials and epochs."""
+    if isinstance(STRATEGIES[method], Networks):
+        return replace(settings, strategy=method)
+    return replace(settings, strategy=method, trials=None, epochs=None)
 
 
 def _load_graph(folder: OutputFolder, outcome: Outcome) -> nx.DiGraph | None:

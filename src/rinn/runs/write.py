@@ -106,7 +106,8 @@ def describe_effects(
     """Say what the graph was read from, and why."""
     which = "kept network" if kept == 1 else f"{kept} kept networks"
     if source == NETWORK:
-        return f"The graph is read from the effects of the inputs in the {which}, as asked for."
+        end = "" if asked == "auto" else ", as asked for"
+        return f"The graph is read from the effects of the inputs in the {which}{end}."
     if source == CORRECTED:
         better = "because networks predict held-out samples better than a regression"
         return (
