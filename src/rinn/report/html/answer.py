@@ -89,7 +89,8 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
 
 
 def _describe_test(contents: RunContents, who: str) -> str:
-    test, over = contents.test, "(mean ± standard deviation over networks)"
+    test, what = contents.test, "networks" if contents.nets else "its fits"
+    over = f"(mean ± standard deviation over {what})"
     start = f"On {count(test.samples, 'sample')} that were held out, {who} a"
     error, auroc = _format_spread(test.error), test.auroc and _format_spread(test.auroc)
     if test.loss == "bce":
