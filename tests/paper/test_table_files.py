@@ -218,7 +218,7 @@ class TestPage:
 
     def test_smoke_runs_are_called_so(self):
         comparison = make_comparison(datasets=["1"], trials=4)
-        assert "Smoke run of 4 networks for each cell, which is no reproduction" in write_page(
+        assert "Smoke run of 4 networks for each cell, which is not a reproduction" in write_page(
             comparison
         )
 

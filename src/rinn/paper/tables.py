@@ -248,7 +248,7 @@ def describe_setup(comparison: Comparison) -> str:
     text = f"Budget {setup.budget} ({size.get(setup.budget, 'as named')})"
     if setup.trials is not None:
         text = (
-            f"Smoke run of {setup.trials} networks for each cell, which is no reproduction "
+            f"Smoke run of {setup.trials} networks for each cell, which is not a reproduction "
             f"(budget {setup.budget})"
         )
     return f"{text}; {setup.samples:,} samples for each draw of the data; rinn {setup.rinn}."

@@ -145,13 +145,13 @@ def _check_resume(path: Path, stored: dict[str, Any], wanted: dict[str, Any]) ->
     if stored.get("plan") != wanted.get("plan"):
         version = stored.get("versions", {}).get("rinn", "unknown")
         raise InputError(
-            f"--out must hold a run that this release can resume, but {path} was begun by rinn "
+            f"--out must hold a run that this release can resume, but {path} was started by rinn "
             f"{version}, which planned other networks; choose another folder"
         )
     old, new = (about.get("device", {}).get("platform") for about in (stored, wanted))
     if old != new:
         raise InputError(
-            f"--device must stay the same until a run is complete, but {path} was begun on the "
+            f"--device must stay the same until a run is complete, but {path} was started on the "
             f"{old} and would continue on the {new}; pass --device {old}, or choose another folder"
         )
 

@@ -178,7 +178,9 @@ def _read_column(group: Any, name: str) -> list[Any]:
 def _read_list(dataset: Any, key: Any = ()) -> list[Any]:
     """The values of an array, unless it claims to be larger than any table of names."""
     if dataset.size is None or dataset.size > _MAX_NAMES or dataset.ndim != 1:
-        raise ValueError(f"{dataset.name} has the shape {dataset.shape}, and is no list of names")
+        raise ValueError(
+            f"{dataset.name} has the shape {dataset.shape}, and is not a list of names"
+        )
     values = dataset[key].tolist()
     return [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in values]
 
