@@ -189,6 +189,6 @@ def test_array_that_claims_to_be_huge(tmp_path):
         file["var/_index"] = ["a"]
         file["X"] = np.ones((1, 1))
     with pytest.raises(
-        InputError, match=r"/obs/_index has the shape \(1000000000000,\), and is no list"
+        InputError, match=r"/obs/_index has the shape \(1000000000000,\), and is not a list"
     ):
         load_h5ad(path)

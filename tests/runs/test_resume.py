@@ -340,7 +340,7 @@ def test_begun_on_another_platform(small, tmp_path, monkeypatch):
     manifest["device"]["platform"] = "gpu"
     (out / "manifest.json").write_text(json.dumps(manifest))
     before = saved_files(out)
-    with pytest.raises(InputError, match=r"begun on the gpu.*pass --device gpu"):
+    with pytest.raises(InputError, match=r"started on the gpu.*pass --device gpu"):
         fit_small(data, out)
     assert saved_files(out) == before
 
