@@ -152,3 +152,10 @@ def test_record_is_made_from_the_arguments(arguments, expected):
 
 def test_commas():
     assert split_commas(" a,b , ,c") == ("a", "b", "c")
+
+
+def test_one_table_cannot_be_both(tmp_path, refuse):
+    (tmp_path / "y.csv").write_text("a,b\n1,2\n")
+    words = ("fit", tmp_path / "y.csv", tmp_path / "." / "y.csv", "--out", tmp_path / "run")
+    assert "X and Y must be two tables, but both are" in refuse(*words)
+    assert not (tmp_path / "run").exists()
