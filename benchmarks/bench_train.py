@@ -18,6 +18,7 @@ import platform
 import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "tcga": {"width": 50, "inputs": 650, "outputs": 84, "device": "gpu"},
 }
 SQUARE = 8192  # rows and columns of the product that shows what the device can do
-NEEDED = {"torch": ("torch",), "keras": ("keras", "tensorflow")}
+NEEDED = {"torch": ("torch",), "keras": ("keras", "tensorflow"), "xla": ()}
 PACKAGES = ("rinn", "jax", "jaxlib", "torch", "keras", "tensorflow", "tensorflow-cpu")
 LEARNING_RATE, L1 = 1e-3, 1e-4
 FULL_TRAINING = 300  # epochs
@@ -66,7 +67,7 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     devices, problem = find_devices(work.device), _make_data(work)
     steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * max(SEGMENT_LENGTHS)
-    baselines = _make_baselines(work, problem, devices[0].platform, console)
+    baselines = _make_baselines(work, problem, devices, console)
     runners = [_make_ours(work, problem, devices), *baselines]
     clocks = [timeit.Timer(functools.partial(runner.train, epochs)) for runner in runners]
     runs = range(WARM_UP + work.repeats)
@@ -100,7 +101,7 @@ def _parse(words: list[str] | None) -> argparse.Namespace:
     for name, value in SIZES.items():
         parser.add_argument(f"--{name}", type=int, default=value, help=f"on a CPU {value}")
     parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
-    parser.add_argument("--baselines", default=",".join(NEEDED), help="torch,keras or none")
+    parser.add_argument("--baselines", default=",".join(NEEDED), help="torch,keras,xla or none")
     parser.add_argument("--json", metavar="FILE", help="write all numbers here")
     parser.set_defaults(**PRESETS[parser.parse_known_args(words)[0].preset])
     work = parser.parse_args(words)
@@ -122,12 +123,16 @@ def _make_data(work: argparse.Namespace) -> Problem:
     return make_problem(Data(x, y, *names), loss="mse")
 
 
-def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -> Runner:
+def _make_ours(
+    work: argparse.Namespace, problem: Problem, devices: list[Any], *, kernel: bool = True
+) -> Runner:
     """Every network at once, on every device at the same time, one thread for each."""
     net = {"width": work.width, "layers": work.layers, "batch_size": work.batch, "l1": L1}
     net |= {"learning_rate": LEARNING_RATE, "epochs": ENDLESS, "patience": ENDLESS}
     trials = [Trial(i, i, i % SPLITS, NetSettings(**net, seed=i)) for i in range(work.nets)]
     groups = plan_groups(trials, problem, devices[0].platform)
+    if not kernel:
+        groups = [replace(group, spec=replace(group.spec, kernel="")) for group in groups]
     lanes = [
         [Trainer(group, problem, 0, device) for group in groups[i :: len(devices)]]
         for i, device in enumerate(devices)
@@ -151,18 +156,22 @@ def _make_ours(work: argparse.Namespace, problem: Problem, devices: list[Any]) -
         return float(np.median(np.concatenate(kept)))
 
     name = f"rinn, {work.nets} nets, {len(devices)} x {devices[0].platform}"
+    name += ", XLA alone" if not kernel else ""
     return Runner(name, work.nets, train, validate)
 
 
 def _make_baselines(
-    work: argparse.Namespace, problem: Problem, where: str, console: Console
+    work: argparse.Namespace, problem: Problem, devices: list[Any], console: Console
 ) -> list[Runner]:
-    made = []
+    made, where = [], devices[0].platform
     for name in work.baselines:
         if not all(util.find_spec(package) for package in NEEDED[name]):
             console.print(f"{name} is not measured: pip install 'rinn[bench]'", markup=False)
         elif name == "keras":
             made.append(_make_keras(work, problem))
+        elif name == "xla":
+            # On a CPU, and for shapes that the kernel does not take, this is what is measured.
+            made += [_make_ours(work, problem, devices, kernel=False)] if where == "gpu" else []
         else:
             import torch
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -19,13 +21,15 @@ from rinn.strategies.evolution.genes import EvolutionSpec, make_hyper
 pytestmark = pytest.mark.exact
 
 
-def _train(problem, trials, device):
-    (group,) = plan_groups(trials, problem, "gpu")
-    trainer = Trainer(group, problem, 0, device)
-    batch, nets = trainer.start(), []
-    while (batch.members >= 0).any():
-        batch, new = trainer.advance(batch)
-        nets += new
+def _train(problem, trials, device, *, kernel=True):
+    nets = []
+    for group in plan_groups(trials, problem, "gpu"):
+        spec = group.spec if kernel else replace(group.spec, kernel="")
+        trainer = Trainer(replace(group, spec=spec), problem, 0, device)
+        batch = trainer.start()
+        while (batch.members >= 0).any():
+            batch, new = trainer.advance(batch)
+            nets += new
     return sorted(nets, key=lambda net: net.trial.number)
 
 
@@ -54,7 +58,29 @@ def test_fitness_agrees_with_the_cpu(gpu, loss):
     np.testing.assert_allclose(*found, rtol=5e-3)
 
 
+@pytest.mark.filterwarnings("ignore:The Pallas Triton backend:DeprecationWarning")
+@pytest.mark.parametrize("batches", [(128,), (64, 128, 256)])
+@pytest.mark.parametrize("binary", [False, True])
+def test_kernel_agrees_with_xla(gpu, batches, binary):
+    problem = small_problem(samples=1000, inputs=16, outputs=16, binary=binary)
+    trials = [
+        replace(trial, net=replace(trial.net, width=width, batch_size=batch))
+        for trial in make_trials(settings=12, layers=8, epochs=3)
+        for width in [(8, 12, 16, 20)[trial.setting % 4]]
+        for batch in [batches[trial.setting % len(batches)]]
+    ]
+    assert all(group.spec.kernel for group in plan_groups(trials, problem, "gpu"))
+    ours, theirs = _train(problem, trials, gpu), _train(problem, trials, gpu, kernel=False)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.status, one.epochs) == (other.status, other.epochs)
+        assert one.train_loss == pytest.approx(other.train_loss, rel=0.005)
+        assert one.validation_loss == pytest.approx(other.validation_loss, rel=0.005)
+        for a, b in zip(one.weights, other.weights, strict=True):
+            np.testing.assert_allclose(a, b, atol=0.02)
+
+
 # By itself a GPU multiplies in TensorFloat-32, with ten bits of mantissa: 1e-3 a product.
+@pytest.mark.filterwarnings("ignore:The Pallas Triton backend:DeprecationWarning")
 @pytest.mark.parametrize(("precision", "close"), [("default", 0.02), ("highest", 1e-3)])
 @pytest.mark.parametrize("mixed", [False, True])
 def test_gpu_agrees_with_cpu(gpu, mixed, precision, close):

@@ -48,7 +48,7 @@ def test_missing_baseline_is_named(bench, monkeypatch, capsys):
 def test_unknown_baseline_is_refused(bench, capsys):
     with pytest.raises(SystemExit):
         bench.main(["--baselines", "tensorflow"])
-    assert "must be of torch, keras, or none, got 'tensorflow'" in capsys.readouterr().err
+    assert "must be of torch, keras, xla, or none, got 'tensorflow'" in capsys.readouterr().err
 
 
 def test_too_few_samples_are_refused(bench, capsys):

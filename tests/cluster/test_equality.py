@@ -126,6 +126,7 @@ class _Saver:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("deep_networks")
 @pytest.mark.parametrize("processes", [2, 4])
 def test_bytes_are_the_same_after_kills(tables, tmp_path, processes):
     """Ten workers are killed at random moments, while networks are trained and rounds are run."""

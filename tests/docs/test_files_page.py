@@ -124,6 +124,7 @@ def test_a_run_with_all_options_too(full_run):
 ELSEWHERE = re.compile(
     r"trials.csv: (population|elite_ratio|mutation_rate|legal|rows)|graph.json: graph"
     r"|manifest.json: (outputs|data.kinds|test.auroc.(mean|sd)|.*notes|tables.dropped|prior)"
+    r"|manifest.json: workers"
     r"|.*exchangeable|.*prior_driven.*|screening.csv: .*|prior.json: .*|estimator.json: .*"
 )
 

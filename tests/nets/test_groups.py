@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
@@ -67,7 +69,7 @@ def test_plan_keeps_every_trial_once():
         numbers = sorted(trial.number for group in plan for trial in group.trials)
         assert numbers == [trial.number for trial in trials]
         assert [group.number for group in plan] == list(range(len(plan)))
-    assert len(plan_groups(trials, problem, "gpu")) == 1
+    assert len(plan_groups(trials, problem, "gpu")) == 2  # the kernel takes no 16 samples
     assert not any(group.spec.padded for group in plan_groups(trials, problem, "cpu"))
 
 
@@ -78,7 +80,8 @@ def test_odd_batch_sizes_have_their_own_cohort_on_a_gpu():
         for i, size in enumerate((16, 32, 48))
     ]
     plan = plan_groups(trials, problem, "gpu")
-    assert [(len(group.trials), group.spec.micro_batch) for group in plan] == [(2, 16), (1, 48)]
+    parts = [(len(group.trials), group.spec.micro_batch, group.spec.kernel) for group in plan]
+    assert parts == [(1, 16, ""), (1, 32, "pallas"), (1, 48, "")]
 
 
 def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
@@ -86,7 +89,17 @@ def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
     trials = [Trial(i, i, 0, NetSettings(width=width)) for i, width in enumerate(widths)]
     fused_inputs = plan_groups(trials, small_problem(inputs=600), "gpu")
     assert [[t.net.width for t in c.trials] for c in fused_inputs] == [[8, 10], [16, 20, 30], [50]]
-    assert len(plan_groups(trials, small_problem(), "gpu")) == 1
+    rows = [[t.net.width for t in c.trials] for c in plan_groups(trials, small_problem(), "gpu")]
+    assert rows == [[8, 10, 16], [20, 30], [50]]
+
+
+@pytest.mark.parametrize(
+    ("capability", "kernel"), [("9.0", "pallas"), ("12.0", "pallas"), ("7.5", ""), ("gfx90a", "")]
+)
+def test_only_gpus_that_can_run_the_kernel_do(capability, kernel):
+    device = SimpleNamespace(platform="gpu", compute_capability=capability)
+    assert trainer._choose_kernel("pallas", device) == kernel
+    assert trainer._choose_kernel("", device) == ""
 
 
 def test_a_trial_of_another_engine():

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import jax
@@ -14,6 +15,7 @@ import numpy as np
 from rinn.config import NetSettings, Trial
 from rinn.data.problem import Problem
 from rinn.nets.curves import NO_CURVE
+from rinn.nets.kernel import LOSSES, find_rows, find_tile
 from rinn.nets.redundant import Weights
 from rinn.nets.training import CompileSpec
 
@@ -104,7 +106,7 @@ def plan_groups(trials: Sequence[Trial], problem: Problem, platform: str) -> lis
     On a CPU a group is sixteen networks of one shape without padding; only belief networks, which
     differ in shape, are padded, to widths that do not depend on the other networks. On a GPU, which
     needs thousands of small products to be busy, a group is all networks of one depth, padded to
-    the widest.
+    the widest; those that the kernel trains are padded to 16 or 32.
     """
     groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -130,7 +132,25 @@ def _group_key(trial: Trial, problem: Problem, platform: str) -> tuple[object, .
     # padding costs more than a program: there only networks of similar width share one.
     size = net.width * len(problem.x) if net.kind == "redundant" else 0
     like = net.width.bit_length() if size > MAX_PADDED else 0
-    return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like)
+    kernel = fits_kernel(trial, problem)
+    like = find_rows(net.width) if kernel else like
+    return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like, kernel)
+
+
+def fits_kernel(trial: Trial, problem: Problem) -> bool:
+    """Whether the kernel of a GPU can train a network."""
+    net = settings_of(trial)
+    shape = len(problem.x), net.width, len(problem.y)
+    return (
+        # JAX has announced that this part of it will go some day.
+        find_spec("jax.experimental.pallas.triton") is not None
+        and net.kind == "redundant"
+        and net.layers > 1
+        and problem.loss in LOSSES
+        and problem.adjustment is None
+        and problem.observed is None
+        and find_tile(find_batch_size(trial, problem), *shape) > 0
+    )
 
 
 def settings_of(trial: Trial) -> NetSettings:
@@ -161,4 +181,5 @@ def _make_spec(trials: Sequence[Trial], problem: Problem, platform: str) -> Comp
         accumulate=len(sizes) > 1,
         padded=len({net.width for net in nets}) > 1 or any(net.sizes for net in nets),
         fused_inputs=platform != "cpu",
+        kernel="pallas" if platform != "cpu" and fits_kernel(trials[0], problem) else "",
     )

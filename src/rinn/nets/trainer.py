@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -37,6 +39,7 @@ SEGMENT_LENGTHS = (1, 2, 4, 5, 10, 20)  # epochs
 SEGMENT_PRODUCTS = defaultdict(lambda: 3e12, cpu=3e10)  # multiplications of the forward pass
 MIN_NETS = 4  # of a batch; fewer would be multiplied by another routine, and round otherwise
 SHRINK = 0.6  # finished networks leave a batch once it can shrink to this fraction
+OLDEST = 8  # compute capability of NVIDIA's GPUs for the kernel: Ampere
 PORTION = 1024  # validation samples at a time
 
 
@@ -47,6 +50,7 @@ class Trainer:
         self, group: CompileGroup, problem: Problem, seed: int, device: jax.Device
     ) -> None:
         self.group, self.problem, self.seed, self.device = group, problem, seed, device
+        self.spec = replace(group.spec, kernel=_choose_kernel(group.spec.kernel, device))
         self.splits = sorted({trial.split for trial in group.trials})
         self.nets = [settings_of(trial) for trial in group.trials]
         self.width = max(find_padded_width(net) for net in self.nets)
@@ -76,12 +80,12 @@ class Trainer:
                 for part in zip(*drawn, strict=True)
             )
         )
-        spec = self.group.spec
-        make = jax.vmap(jax.vmap(lambda w: start_net(spec, w)))
+        make = jax.vmap(jax.vmap(functools.partial(start_net, self.spec)))
+        hyper = self._hyper(members)
         status = np.where(members < 0, EXHAUSTED, RUNNING).astype(np.int32)
         # All of it, or the second segment would be compiled anew for arrays on another device.
-        state = jax.device_put(make(weights)._replace(status=status), self.device)
-        return BatchState(members, state, self._hyper(members), 0)
+        state = make(weights, hyper.optimiser)._replace(status=status)
+        return BatchState(members, jax.device_put(state, self.device), hyper, 0)
 
     def advance(self, batch: BatchState) -> tuple[BatchState, list[TrainedNet]]:
         """Train for one segment; returns the batch after it and the networks that finished."""
@@ -89,7 +93,7 @@ class Trainer:
         order = self._prepared.pop(batch.epoch, None)
         order = self._order(batch.epoch) if order is None else order
         state, losses = train_segment(
-            self.group.spec,
+            self.spec,
             batch.state,
             batch.hyper,
             *self._data,
@@ -108,7 +112,8 @@ class Trainer:
 
     def restore(self, saved: SavedBatch) -> BatchState:
         """Bring a batch that was read from a file back onto the device."""
-        example = start_net(self.group.spec, Weights(*[np.zeros(())] * len(Weights._fields)))
+        weights = Weights(*[np.zeros(())] * len(Weights._fields))
+        example = start_net(self.spec, weights, np.int32(0))
         structure = jax.tree.structure(example)
         state = jax.device_put(jax.tree.unflatten(structure, saved.leaves), self.device)
         return BatchState(
@@ -133,7 +138,7 @@ class Trainer:
     def _order(self, epoch: int) -> jax.Array:
         """Which samples the next epochs use: the same for every network of a split."""
         train = [self.problem.splits[split].train for split in self.splits]
-        used = len(train[0]) // self.group.spec.micro_batch * self.group.spec.micro_batch
+        used = len(train[0]) // self.spec.micro_batch * self.spec.micro_batch
         order = np.empty((self.epochs, len(train), used), np.int32)
         for e in range(self.epochs):
             for s, split in enumerate(self.splits):
@@ -142,7 +147,7 @@ class Trainer:
         return jax.device_put(order, self.device)
 
     def _hyper(self, members: np.ndarray) -> Hyperparameters:
-        spec = self.group.spec
+        spec = self.spec
         indices = [max(int(index), 0) for index in members.ravel()]
         nets = [self.nets[index] for index in indices]
         batches = [find_batch_size(self.group.trials[index], self.problem) for index in indices]
@@ -202,7 +207,8 @@ class Trainer:
         """Drop finished networks once they are a large part of the batch."""
         running = batch.members >= 0
         most, size = int(running.sum(axis=1).max()), batch.members.shape[1]
-        while size > MIN_NETS and most <= math.ceil(SHRINK * size):
+        # A program of the kernel ends at once where its network has finished.
+        while not self.spec.kernel and size > MIN_NETS and most <= math.ceil(SHRINK * size):
             size = math.ceil(SHRINK * size)
         if most == 0 or size == batch.members.shape[1]:
             return batch
@@ -212,6 +218,14 @@ class Trainer:
         state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
         members = np.take_along_axis(batch.members, keep, axis=1)
         return BatchState(members, state, self._hyper(members), batch.epoch, batch.curves)
+
+
+def _choose_kernel(kernel: str, device: jax.Device) -> str:
+    """The kernel for a device, or none where it has no tensor cores for single precision."""
+    if not kernel or device.platform == "cpu":
+        return kernel and "interpreted"
+    major = str(getattr(device, "compute_capability", "")).partition(".")[0]
+    return kernel if major.isdigit() and int(major) >= OLDEST else ""
 
 
 def _segment_epochs(group: CompileGroup, problem: Problem, platform: str) -> int:

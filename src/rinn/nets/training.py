@@ -12,20 +12,47 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from rinn.data.likelihoods import Units, measure_mixed
+from rinn.nets.kernel import Rates, Samples, Sizes, flatten, train_epoch, unflatten
 from rinn.nets.redundant import Weights, activate, penalty, penalty_slope, run_net
 
 RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
 MANY_WEIGHTS = 2_000_000
 STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
 
-OPTIMISERS: dict[str, optax.GradientTransformation] = {
-    "adam": optax.scale_by_adam(),
-    "rmsprop": optax.scale_by_rms(decay=0.9, eps=1e-8, initial_scale=1.0),
-    "sgd": optax.identity(),
+
+class Optimiser(NamedTuple):
+    """A gradient divided by the root of its mean square: Adam, RMSProp and, with neither, SGD.
+
+    Moments decay by `mean_decay` and `square_decay`; `corrected`: for their start at zero. `floor`
+    is added to the mean square under the root, `offset` to the root.
+    """
+
+    mean_decay: float
+    square_decay: float
+    start: float  # of the mean square
+    floor: float
+    offset: float
+    corrected: bool
+
+    @property
+    def mean_gain(self) -> float:
+        """The weight of a new gradient."""
+        return 1 - self.mean_decay
+
+    @property
+    def square_gain(self) -> float:
+        """The weight of a new squared gradient."""
+        return 1 - self.square_decay
+
+
+OPTIMISERS = {
+    "adam": Optimiser(0.9, 0.999, start=0.0, floor=0.0, offset=1e-8, corrected=True),
+    "rmsprop": Optimiser(0.0, 0.9, start=1.0, floor=1e-8, offset=0.0, corrected=False),
+    "sgd": Optimiser(0.0, 1.0, start=1.0, floor=0.0, offset=0.0, corrected=False),
 }
 
 
@@ -35,7 +62,9 @@ class CompileSpec:
 
     Samples arrive in micro-batches; a network whose batch size is a multiple of it accumulates the
     gradients of several before it takes a step, so that networks of several batch sizes run in one
-    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`.
+    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`;
+    `kernel`: "pallas" where a program of a GPU trains each network, "interpreted" for the same on
+    a CPU.
     """
 
     loss: str
@@ -45,6 +74,7 @@ class CompileSpec:
     accumulate: bool = False
     padded: bool = False
     fused_inputs: bool = False
+    kernel: str = ""
 
 
 class Hyperparameters(NamedTuple):
@@ -65,11 +95,19 @@ class Hyperparameters(NamedTuple):
     node_mask: Float[Any, "layer hidden"]
 
 
-class NetState(NamedTuple):
-    """One network in the middle of its training."""
+class Moments(NamedTuple):
+    """What the optimiser of one network keeps: running means of gradients and their squares."""
 
-    weights: Weights
-    memory: tuple[Any, ...]
+    steps: Int[Any, ""]
+    mean: Any
+    square: Any
+
+
+class NetState(NamedTuple):
+    """One network in the middle of its training; its weights are in a row within the kernel."""
+
+    weights: Any
+    moments: Moments
     gradient: Any
     best: Float[Any, ""]
     bad_epochs: Int[Any, ""]
@@ -97,12 +135,12 @@ class ValidationSet(NamedTuple):
     weight: Float[Any, "portion output sample"] | None = None
 
 
-def start_net(spec: CompileSpec, weights: Weights) -> NetState:
+def start_net(spec: CompileSpec, weights: Weights, optimiser: Int[Any, ""]) -> NetState:
     """One network before its first epoch."""
     zero, none = jnp.float32(0), jnp.int32(0)
     return NetState(
         weights=weights,
-        memory=start_optimisers(spec.optimisers, weights),
+        moments=start_moments(spec.optimisers, optimiser, weights),
         gradient=jax.tree.map(jnp.zeros_like, weights) if spec.accumulate else None,
         best=jnp.float32(jnp.inf),
         bad_epochs=none,
@@ -128,6 +166,8 @@ def train_segment(
     weight: Float[Array, "output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has."""
+    if spec.kernel:
+        return _train_by_kernel(spec, state, hyper, x, y, units, order, validation)
     step = _over_nets(functools.partial(_step_net, spec, units), shared=5)
     check = _over_nets(functools.partial(_check_net, spec, units), shared=1)
     # An iteration of the loop costs a GPU 5 % of a step of many networks; unrolling saves it.
@@ -158,6 +198,79 @@ def train_segment(
         return state, Losses(state.train_loss, state.validation_loss)
 
     return jax.lax.scan(run_epoch, state, order)
+
+
+def _train_by_kernel(
+    spec: CompileSpec,
+    state: NetState,
+    hyper: Hyperparameters,
+    x: Float[Array, "input sample"],
+    y: Float[Array, "output sample"],
+    units: Units,
+    order: Int[Array, "epoch split use"],
+    validation: ValidationSet,
+) -> tuple[NetState, Losses]:
+    """`train_segment` where a program of the GPU takes each network through an epoch."""
+    splits, nets, layers, width = state.weights.bias.shape
+    state, hyper = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (state, hyper))
+    like, kept = state.weights, state.moments
+    sizes = Sizes(
+        width=hyper.node_mask[:, 0].sum(axis=1),
+        activation=hyper.activation,
+        accumulation_steps=hyper.accumulation_steps,
+        steps=order.shape[2] // spec.micro_batch // hyper.accumulation_steps,
+    )
+    held_out = Samples(_join(validation.x), _join(validation.y))
+    held_weight = validation.sample_weight.reshape(splits, -1)
+    used = sizes.steps * sizes.accumulation_steps * spec.micro_batch
+
+    def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
+        steps = jnp.where(state.status == RUNNING, sizes.steps, 0)
+        moments = state.moments
+        (rows, mean, square), total, losses = train_epoch(
+            (state.weights, moments.mean, moments.square),
+            jax.vmap(functools.partial(_rates_of, spec))(state, hyper),
+            sizes._replace(steps=steps),
+            Samples(x[:, uses].transpose(1, 2, 0), y[:, uses].transpose(1, 2, 0)),
+            held_out,
+            held_weight,
+            layers=layers,
+            width=width,
+            micro_batch=spec.micro_batch,
+            loss=spec.loss,
+            activations=spec.activations,
+            padded=spec.padded,
+            accumulate=spec.accumulate,
+            interpret=spec.kernel == "interpreted",
+        )
+        errors = losses * units.std**2 if spec.loss == "mse" else losses
+        train_loss = jnp.where(steps > 0, total / used / len(y), state.train_loss)
+        trained = state._replace(
+            weights=rows,
+            moments=Moments(moments.steps + steps, mean, square),
+            train_loss=train_loss,
+        )
+        weights = unflatten(rows, like)
+        check = jax.vmap(_judge)
+        state = check(trained, hyper, weights, losses.mean(axis=1), errors.mean(axis=1))
+        shape = splits, nets
+        return state, Losses(state.train_loss.reshape(shape), state.validation_loss.reshape(shape))
+
+    rows = Moments(kept.steps, flatten(kept.mean), flatten(kept.square))
+    state, losses = jax.lax.scan(
+        run_epoch, state._replace(weights=flatten(like), moments=rows), order
+    )
+    after = state.moments
+    moments = Moments(after.steps, *(unflatten(part, like) for part in after[1:]))
+    state = state._replace(weights=unflatten(state.weights, like), moments=moments)
+    return jax.tree.map(lambda leaf: leaf.reshape(splits, nets, *leaf.shape[1:]), state), losses
+
+
+def _join(
+    portions: Float[Array, "split portion column sample"],
+) -> Float[Array, "split sample column"]:
+    splits, _, columns, _ = portions.shape
+    return portions.swapaxes(2, 3).reshape(splits, -1, columns)
 
 
 def _over_nets(function: Any, shared: int) -> Any:
@@ -212,40 +325,84 @@ def _step_net(
         gradient = jax.tree.map(lambda g: g / hyper.accumulation_steps, gradient)
     slope = penalty_slope(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
     gradient = jax.tree.map(jnp.add, gradient, slope)
-    weights, memory = descend(
-        spec.optimisers,
-        hyper.optimiser,
-        due,
-        _rate(state, hyper),
-        gradient,
-        state.memory,
-        state.weights,
-    )
-    return state._replace(weights=weights, memory=memory, gradient=kept), loss
+    rates = _rates_of(spec, state, hyper)
+    weights, moments = descend(rates, due, gradient, state.moments, state.weights)
+    return state._replace(weights=weights, moments=moments, gradient=kept), loss
 
 
-def start_optimisers(names: tuple[str, ...], weights: Any) -> tuple[Any, ...]:
-    """The empty memory of every optimiser in `names` for one network."""
-    return tuple(OPTIMISERS[name].init(weights) for name in names)
+def start_moments(names: tuple[str, ...], which: Int[Any, ""], weights: Any) -> Moments:
+    """What the `which`-th optimiser of `names` keeps before the first step."""
+    start = _take(names, which, "start")
+    mean = jax.tree.map(jnp.zeros_like, weights)
+    return Moments(jnp.int32(0), mean, jax.tree.map(lambda w: jnp.full_like(w, start), weights))
 
 
 def descend(
+    rates: Rates, due: Bool[Array, ""], gradient: Any, moments: Moments, weights: Any
+) -> tuple[Any, Moments]:
+    """Take one step, or none where it is not due."""
+    mean = jax.tree.map(
+        lambda g, m: rates.mean_gain * g + rates.mean_decay * m, gradient, moments.mean
+    )
+    square = jax.tree.map(
+        lambda g, v: rates.square_gain * g * g + rates.square_decay * v, gradient, moments.square
+    )
+    pace = rates.learning_rate / (1 - rates.mean_power * rates.mean_decay)
+    spread = 1 / (1 - rates.square_power * rates.square_decay)
+    moved = jax.tree.map(
+        lambda w, m, v: w - pace * m / (jnp.sqrt(v * spread + rates.floor) + rates.offset),
+        weights,
+        mean,
+        square,
+    )
+    return _choose(due, (moved, Moments(moments.steps + 1, mean, square)), (weights, moments))
+
+
+def find_rates(
     names: tuple[str, ...],
     which: Int[Array, ""],
-    due: Bool[Array, ""],
-    learning_rate: Float[Array, ""],
-    gradient: Any,
-    memory: tuple[Any, ...],
-    weights: Any,
-) -> tuple[Any, tuple[Any, ...]]:
-    """Take one step with the `which`-th optimiser of `names`, or none where it is not due."""
-    direction, remembered = gradient, []
-    for number, name in enumerate(names):
-        update, new = OPTIMISERS[name].update(gradient, memory[number], weights)
-        direction = _choose(which == number, update, direction) if number else update
-        remembered.append(_choose(due, new, memory[number]))
-    moved = jax.tree.map(lambda w, d: w - learning_rate * d, weights, direction)
-    return _choose(due, moved, weights), tuple(remembered)
+    steps: Int[Array, ""],
+    *,
+    learning_rate: Any,
+    l1: Any = 0.0,
+    l2: Any = 0.0,
+    mcp_slope: Any = 0.0,
+) -> Rates:
+    """The rates of the `which`-th optimiser of `names` after some steps."""
+    take = functools.partial(_take, names, which)
+    return Rates(
+        learning_rate=learning_rate,
+        l1=l1,
+        l2=l2,
+        mcp_slope=mcp_slope,
+        mean_decay=take("mean_decay"),
+        mean_gain=take("mean_gain"),
+        mean_power=take("corrected") * take("mean_decay") ** steps,
+        square_decay=take("square_decay"),
+        square_gain=take("square_gain"),
+        square_power=take("corrected") * take("square_decay") ** steps,
+        floor=take("floor"),
+        offset=take("offset"),
+    )
+
+
+def _rates_of(spec: CompileSpec, state: NetState, hyper: Hyperparameters) -> Rates:
+    """The rates of the next step of one network."""
+    return find_rates(
+        spec.optimisers,
+        hyper.optimiser,
+        state.moments.steps,
+        learning_rate=_rate(state, hyper),
+        l1=hyper.l1,
+        l2=hyper.l2,
+        mcp_slope=1 / _threshold(state, hyper),
+    )
+
+
+def _take(names: tuple[str, ...], which: Int[Any, ""], field: str) -> Any:
+    """A constant of the `which`-th optimiser."""
+    values = [np.float32(getattr(OPTIMISERS[name], field)) for name in names]
+    return values[0] if len(values) == 1 else jnp.asarray(values)[which]
 
 
 def _choose(condition: Bool[Array, ""], chosen: Any, other: Any) -> Any:
@@ -259,9 +416,20 @@ def _check_net(
     hyper: Hyperparameters,
     validation: ValidationSet,
 ) -> NetState:
-    """The end of an epoch: validation loss, early stopping, status."""
+    """The end of an epoch: validation and what follows from it."""
     loss, error = _validate(spec, units, state.weights, hyper, validation)
-    cost = loss + penalty(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
+    return _judge(state, hyper, state.weights, loss, error)
+
+
+def _judge(
+    state: NetState,
+    hyper: Hyperparameters,
+    weights: Weights,
+    loss: Float[Array, ""],
+    error: Float[Array, ""],
+) -> NetState:
+    """The state after an epoch with these validation losses: early stopping and status."""
+    cost = loss + penalty(weights, hyper.l1, hyper.l2, _threshold(state, hyper))
     better = cost < state.best * hyper.tolerance
     bad_epochs = jnp.where(better | (state.epoch < hyper.anneal_start), 0, state.bad_epochs + 1)
     epoch = state.epoch + 1

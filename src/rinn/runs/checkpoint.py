@@ -50,7 +50,7 @@ class Checkpoints:
 
     def save_batch(self, group: int, batch: SavedBatch, nets: list[TrainedNet]) -> None:
         """Keep a group in the middle of its training."""
-        arrays = {f"state.{i}": leaf for i, leaf in enumerate(batch.leaves)}
+        arrays = {f"leaf.{i}": leaf for i, leaf in enumerate(batch.leaves)}
         arrays |= {"members": batch.members, "epoch": np.array(batch.epoch)}
         arrays |= {"leaves": np.array(len(batch.leaves))}
         arrays |= {"curves": np.concatenate(batch.curves)} if batch.curves else {}
@@ -60,7 +60,7 @@ class Checkpoints:
         return self.folder / kind / f"{group:04d}.npz"
 
     def _unpack_batch(self, arrays: dict[str, np.ndarray]) -> tuple[SavedBatch, list[TrainedNet]]:
-        leaves = [arrays[f"state.{i}"] for i in range(int(arrays["leaves"]))]
+        leaves = [arrays[f"leaf.{i}"] for i in range(int(arrays["leaves"]))]
         curves = (arrays["curves"],) if "curves" in arrays else ()
         saved = SavedBatch(arrays["members"], leaves, int(arrays["epoch"]), curves)
         return saved, self._unpack_nets(arrays)
