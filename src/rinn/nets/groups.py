@@ -17,7 +17,7 @@ from rinn.data.problem import Problem
 from rinn.nets.curves import NO_CURVE
 from rinn.nets.kernel import LOSSES, find_rows, find_tile
 from rinn.nets.redundant import Weights
-from rinn.nets.training import CompileSpec
+from rinn.nets.states import CompileSpec
 
 NETS_PER_CORE = 16
 NETS_PER_GPU = 2048

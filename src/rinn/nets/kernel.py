@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from rinn.nets.optimisers import Rates
 from rinn.nets.redundant import Weights
 
 ROWS = 16  # the least that a tensor core multiplies
@@ -27,28 +28,6 @@ WARP_VALUES = 1024
 FLAT = 1024  # weights that the optimiser moves at a time
 LOSSES = ("mse", "bce")
 EXACT = ("highest", "float32")  # precisions of products with which nothing is kept in 16 bits
-
-
-class Rates(NamedTuple):
-    """What an epoch needs of one network's settings.
-
-    Moments decay by `decays`; `powers` are decays to the power of the steps taken, 0 where moments
-    are not corrected for their start; `floor` is added to the mean square under the root, and
-    `offset` to the root (by the kernel its square, under it).
-    """
-
-    learning_rate: Float[Any, " net"]
-    l1: Float[Any, " net"]
-    l2: Float[Any, " net"]
-    mcp_slope: Float[Any, " net"]
-    mean_decay: Float[Any, " net"]
-    mean_gain: Float[Any, " net"]
-    mean_power: Float[Any, " net"]
-    square_decay: Float[Any, " net"]
-    square_gain: Float[Any, " net"]
-    square_power: Float[Any, " net"]
-    floor: Float[Any, " net"]
-    offset: Float[Any, " net"]
 
 
 class Sizes(NamedTuple):
@@ -307,6 +286,7 @@ def train_epoch(
             losses, _ = _lose(loss, raw, held_y_[here, :])
             part = jnp.sum(losses * held_weight_[here][:, None], axis=0)
             held_loss_[:] = held_loss_[:] + part
+            wait()
             return carry
 
         jax.lax.fori_loop(0, jnp.minimum(size.steps, 1) * portions_held, check, 0)

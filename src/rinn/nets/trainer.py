@@ -24,16 +24,15 @@ from rinn.nets.groups import (
     settings_of,
 )
 from rinn.nets.redundant import Weights, draw_weights
-from rinn.nets.training import (
+from rinn.nets.states import (
     EXHAUSTED,
     RUNNING,
     STATUS_NAMES,
     Hyperparameters,
     NetState,
     ValidationSet,
-    start_net,
-    train_segment,
 )
+from rinn.nets.training import start_net, train_segment
 
 SEGMENT_LENGTHS = (1, 2, 4, 5, 10, 20)  # epochs
 SEGMENT_PRODUCTS = defaultdict(lambda: 3e12, cpu=3e10)  # multiplications of the forward pass

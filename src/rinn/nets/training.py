@@ -7,132 +7,29 @@ The network is written for one; `vmap` adds the net axis, a second `vmap` the sp
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from rinn.data.likelihoods import Units, measure_mixed
-from rinn.nets.kernel import Rates, Samples, Sizes, flatten, train_epoch, unflatten
+from rinn.nets.kernel import Samples, Sizes, flatten, train_epoch, unflatten
+from rinn.nets.optimisers import Moments, Rates, descend, find_rates, start_moments
 from rinn.nets.redundant import Weights, activate, penalty, penalty_slope, run_net
+from rinn.nets.states import (
+    CONVERGED,
+    DIVERGED,
+    EXHAUSTED,
+    RUNNING,
+    CompileSpec,
+    Hyperparameters,
+    Losses,
+    NetState,
+    ValidationSet,
+)
 
-RUNNING, CONVERGED, EXHAUSTED, DIVERGED = range(4)
 MANY_WEIGHTS = 2_000_000
-STATUS_NAMES = ("running", "converged", "exhausted", "diverged")
-
-
-class Optimiser(NamedTuple):
-    """A gradient divided by the root of its mean square: Adam, RMSProp and, with neither, SGD.
-
-    Moments decay by `mean_decay` and `square_decay`; `corrected`: for their start at zero. `floor`
-    is added to the mean square under the root, `offset` to the root.
-    """
-
-    mean_decay: float
-    square_decay: float
-    start: float  # of the mean square
-    floor: float
-    offset: float
-    corrected: bool
-
-    @property
-    def mean_gain(self) -> float:
-        """The weight of a new gradient."""
-        return 1 - self.mean_decay
-
-    @property
-    def square_gain(self) -> float:
-        """The weight of a new squared gradient."""
-        return 1 - self.square_decay
-
-
-OPTIMISERS = {
-    "adam": Optimiser(0.9, 0.999, start=0.0, floor=0.0, offset=1e-8, corrected=True),
-    "rmsprop": Optimiser(0.0, 0.9, start=1.0, floor=1e-8, offset=0.0, corrected=False),
-    "sgd": Optimiser(0.0, 1.0, start=1.0, floor=0.0, offset=0.0, corrected=False),
-}
-
-
-@dataclass(frozen=True)
-class CompileSpec:
-    """What is fixed when a batch of networks is compiled.
-
-    Samples arrive in micro-batches; a network whose batch size is a multiple of it accumulates the
-    gradients of several before it takes a step, so that networks of several batch sizes run in one
-    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`;
-    `kernel`: "pallas" where a program of a GPU trains each network, "interpreted" for the same on
-    a CPU.
-    """
-
-    loss: str
-    activations: tuple[str, ...]
-    optimisers: tuple[str, ...]
-    micro_batch: int
-    accumulate: bool = False
-    padded: bool = False
-    fused_inputs: bool = False
-    kernel: str = ""
-
-
-class Hyperparameters(NamedTuple):
-    """The settings of one network that may differ within a batch, as numbers."""
-
-    learning_rate: Float[Any, ""]
-    l1: Float[Any, ""]
-    l2: Float[Any, ""]
-    activation: Int[Any, ""]
-    optimiser: Int[Any, ""]
-    accumulation_steps: Int[Any, ""]
-    epochs: Int[Any, ""]
-    patience: Int[Any, ""]
-    tolerance: Float[Any, ""]
-    anneal_start: Int[Any, ""]
-    mcp_threshold: Float[Any, ""]
-    final_lr_factor: Float[Any, ""]
-    node_mask: Float[Any, "layer hidden"]
-
-
-class Moments(NamedTuple):
-    """What the optimiser of one network keeps: running means of gradients and their squares."""
-
-    steps: Int[Any, ""]
-    mean: Any
-    square: Any
-
-
-class NetState(NamedTuple):
-    """One network in the middle of its training; its weights are in a row within the kernel."""
-
-    weights: Any
-    moments: Moments
-    gradient: Any
-    best: Float[Any, ""]
-    bad_epochs: Int[Any, ""]
-    epoch: Int[Any, ""]
-    status: Int[Any, ""]
-    train_loss: Float[Any, ""]
-    validation_loss: Float[Any, ""]
-    validation_error: Float[Any, ""]
-
-
-class Losses(NamedTuple):
-    """Losses by epoch of a segment; those of stopped networks are repeated."""
-
-    train: Float[Any, "epoch split net"]
-    validation: Float[Any, "epoch split net"]
-
-
-class ValidationSet(NamedTuple):
-    """The validation samples of one split in equal portions; `sample_weight` sums to one."""
-
-    x: Float[Any, "portion input sample"]
-    y: Float[Any, "portion output sample"]
-    sample_weight: Float[Any, "portion sample"]
-    offset: Float[Any, "portion output sample"] | None = None
-    weight: Float[Any, "portion output sample"] | None = None
 
 
 def start_net(spec: CompileSpec, weights: Weights, optimiser: Int[Any, ""]) -> NetState:
@@ -330,62 +227,6 @@ def _step_net(
     return state._replace(weights=weights, moments=moments, gradient=kept), loss
 
 
-def start_moments(names: tuple[str, ...], which: Int[Any, ""], weights: Any) -> Moments:
-    """What the `which`-th optimiser of `names` keeps before the first step."""
-    start = _take(names, which, "start")
-    mean = jax.tree.map(jnp.zeros_like, weights)
-    return Moments(jnp.int32(0), mean, jax.tree.map(lambda w: jnp.full_like(w, start), weights))
-
-
-def descend(
-    rates: Rates, due: Bool[Array, ""], gradient: Any, moments: Moments, weights: Any
-) -> tuple[Any, Moments]:
-    """Take one step, or none where it is not due."""
-    mean = jax.tree.map(
-        lambda g, m: rates.mean_gain * g + rates.mean_decay * m, gradient, moments.mean
-    )
-    square = jax.tree.map(
-        lambda g, v: rates.square_gain * g * g + rates.square_decay * v, gradient, moments.square
-    )
-    pace = rates.learning_rate / (1 - rates.mean_power * rates.mean_decay)
-    spread = 1 / (1 - rates.square_power * rates.square_decay)
-    moved = jax.tree.map(
-        lambda w, m, v: w - pace * m / (jnp.sqrt(v * spread + rates.floor) + rates.offset),
-        weights,
-        mean,
-        square,
-    )
-    return _choose(due, (moved, Moments(moments.steps + 1, mean, square)), (weights, moments))
-
-
-def find_rates(
-    names: tuple[str, ...],
-    which: Int[Array, ""],
-    steps: Int[Array, ""],
-    *,
-    learning_rate: Any,
-    l1: Any = 0.0,
-    l2: Any = 0.0,
-    mcp_slope: Any = 0.0,
-) -> Rates:
-    """The rates of the `which`-th optimiser of `names` after some steps."""
-    take = functools.partial(_take, names, which)
-    return Rates(
-        learning_rate=learning_rate,
-        l1=l1,
-        l2=l2,
-        mcp_slope=mcp_slope,
-        mean_decay=take("mean_decay"),
-        mean_gain=take("mean_gain"),
-        mean_power=take("corrected") * take("mean_decay") ** steps,
-        square_decay=take("square_decay"),
-        square_gain=take("square_gain"),
-        square_power=take("corrected") * take("square_decay") ** steps,
-        floor=take("floor"),
-        offset=take("offset"),
-    )
-
-
 def _rates_of(spec: CompileSpec, state: NetState, hyper: Hyperparameters) -> Rates:
     """The rates of the next step of one network."""
     return find_rates(
@@ -397,16 +238,6 @@ def _rates_of(spec: CompileSpec, state: NetState, hyper: Hyperparameters) -> Rat
         l2=hyper.l2,
         mcp_slope=1 / _threshold(state, hyper),
     )
-
-
-def _take(names: tuple[str, ...], which: Int[Any, ""], field: str) -> Any:
-    """A constant of the `which`-th optimiser."""
-    values = [np.float32(getattr(OPTIMISERS[name], field)) for name in names]
-    return values[0] if len(values) == 1 else jnp.asarray(values)[which]
-
-
-def _choose(condition: Bool[Array, ""], chosen: Any, other: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, other)
 
 
 def _check_net(

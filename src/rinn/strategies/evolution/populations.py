@@ -13,7 +13,7 @@ from rinn.config import EvolutionSettings, Trial
 from rinn.data.problem import Problem
 from rinn.nets.groups import BatchState, CompileGroup, SavedBatch, TrainedNet
 from rinn.nets.redundant import ACTIVATIONS, Weights, run_net
-from rinn.nets.training import EXHAUSTED, STATUS_NAMES
+from rinn.nets.states import EXHAUSTED, STATUS_NAMES
 from rinn.strategies.evolution.breeding import (
     Populations,
     best_weights,

@@ -3,7 +3,7 @@ import numpy as np
 import optax
 import pytest
 
-from rinn.nets.training import OPTIMISERS, descend, find_rates, start_moments
+from rinn.nets.optimisers import OPTIMISERS, descend, find_rates, start_moments
 
 NAMES = tuple(OPTIMISERS)
 REFERENCE = {
