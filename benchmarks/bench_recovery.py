@@ -34,7 +34,6 @@ import multiprocessing
 import os
 import platform
 import resource
-import signal
 import sys
 import tempfile
 import threading
@@ -288,7 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         end_with_parent()
         if options.case_limit:
             resource.setrlimit(resource.RLIMIT_CPU, (options.case_limit, options.case_limit + 5))
-        append_record(options.out, measure(Case(**json.loads(options.case)), options.device))
+        case = Case(**json.loads(options.case))
+        append_record(options.out, describe_case(case, 1) | _fit_case(case, options.device))
         return
     console = Console(width=None if sys.stdout.isatty() else 240)
     if not options.report:
@@ -576,7 +576,7 @@ def measure_limited(case: Case, device: str, limit: int) -> Record:
         if out.exists():
             return json.loads(out.read_text())
     record = describe_case(case, 1)
-    if ended.code in (None, -signal.SIGXCPU, -signal.SIGKILL):
+    if ended.is_stopped:
         return record | {"error": f"stopped at its limit of {limit} s", "stopped": limit}
     return record | {"error": f"its process ended with the code {ended.code}: {ended.error}"}
 

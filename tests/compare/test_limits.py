@@ -26,7 +26,7 @@ def wait_for(condition, seconds=20):
 
 def test_a_command_within_its_limit():
     ended = run_limited([sys.executable, "-c", "import sys; sys.exit('it broke')"], 60)
-    assert (ended.code, ended.error) == (1, "it broke")
+    assert (ended.code, ended.error, ended.is_stopped) == (1, "it broke", False)
     assert run_limited([sys.executable, "-c", "pass"], 60).code == 0
 
 
@@ -43,9 +43,29 @@ def test_at_its_limit_a_command_is_killed_with_its_children(tmp_path):
     path = tmp_path / "pid"
     ended = run_limited([sys.executable, "-c", PARENT, str(path)], 2)
     assert ended.code is None
+    assert ended.is_stopped
     assert 2 <= ended.seconds < 20
     pid = int(path.read_text())
     wait_for(lambda: not is_alive(pid))
+
+
+WORKERS = """
+import resource
+from joblib import Parallel, delayed
+def work():
+    while True: pass
+resource.setrlimit(resource.RLIMIT_CPU, (1, 9))
+Parallel(2, backend="loky")(delayed(work)() for _ in range(2))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no limits of processor time")
+def test_a_worker_over_the_limit_of_processor_time_is_the_limit():
+    ended = run_limited([sys.executable, "-c", WORKERS], 60)
+    assert ended.code == 1
+    assert ended.is_stopped
+    alone = "import resource as r; r.setrlimit(r.RLIMIT_CPU, (1, 9))\nwhile True: pass"
+    assert run_limited([sys.executable, "-c", alone], 60).is_stopped
 
 
 LIMITED = """

@@ -16,11 +16,16 @@ MAX_ERROR = 300  # characters of a child's last words
 
 @dataclass(frozen=True)
 class Ended:
-    """How a child ended: its exit code, None where it was stopped, and its last error."""
+    """How a child ended: its exit code, None where it was killed here, and its last error.
+
+    It is stopped where it was killed here, or it or a worker of it (which its words tell) was over
+    a limit of processor time.
+    """
 
     code: int | None
     seconds: float
     error: str = ""
+    is_stopped: bool = False
 
 
 def run_limited(command: Sequence[str], limit: float) -> Ended:
@@ -54,8 +59,10 @@ def run_limited(command: Sequence[str], limit: float) -> Ended:
             if child.stdin:
                 child.stdin.close()
         errors.seek(0)
-        lines = errors.read().decode(errors="replace").strip().splitlines()
-    return Ended(code, time.monotonic() - started, lines[-1][-MAX_ERROR:] if lines else "")
+        words = errors.read().decode(errors="replace").strip()
+    seconds, error = time.monotonic() - started, words.rpartition("\n")[2][-MAX_ERROR:]
+    is_stopped = code in (None, -getattr(signal, "SIGXCPU", 1)) or (code > 0 and "SIGXCPU" in words)
+    return Ended(code, seconds, error, is_stopped)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
