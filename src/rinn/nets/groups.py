@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 import jax
@@ -15,7 +14,7 @@ import numpy as np
 from rinn.config import NetSettings, Trial
 from rinn.data.problem import Problem
 from rinn.nets.curves import NO_CURVE
-from rinn.nets.kernel import LOSSES, find_rows, find_tile
+from rinn.nets.kernel import LOSSES, find_rows, find_tile, is_available
 from rinn.nets.redundant import Weights
 from rinn.nets.states import CompileSpec
 
@@ -106,7 +105,8 @@ def plan_groups(trials: Sequence[Trial], problem: Problem, platform: str) -> lis
     On a CPU a group is sixteen networks of one shape without padding; only belief networks, which
     differ in shape, are padded, to widths that do not depend on the other networks. On a GPU, which
     needs thousands of small products to be busy, a group is all networks of one depth, padded to
-    the widest; those that the kernel trains are padded to 16 or 32.
+    the widest; those that the kernel trains are a group by the power of two that holds their width,
+    from 16 to 64.
     """
     groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -142,8 +142,7 @@ def fits_kernel(trial: Trial, problem: Problem) -> bool:
     net = settings_of(trial)
     shape = len(problem.x), net.width, len(problem.y)
     return (
-        # JAX has announced that this part of it will go some day.
-        find_spec("jax.experimental.pallas.triton") is not None
+        is_available()
         and net.kind == "redundant"
         and net.layers > 1
         and problem.loss in LOSSES

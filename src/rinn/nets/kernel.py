@@ -1,16 +1,17 @@
 """An epoch of many small networks on a GPU: each is one program, from its samples to its steps.
 
 A program takes its network through all batches of the epoch: forward, backward and optimiser.
-Nothing but its own weights, moments and gradient and the samples is read or written, so that these
-stay in the caches; XLA, which runs some fifty kernels a step over all networks, writes every layer
-to memory. Products have the ten bits of mantissa of TF32, as XLA's have, and hidden values are kept
-for the backward pass in half precision, which has as many.
+It reads and writes only the samples and its own weights, moments and gradient, which stay in the
+caches; XLA, which runs some fifty kernels a step over all networks, writes every layer to memory.
+Products have the ten bits of mantissa of TF32, as XLA's have. Inputs and hidden values are kept in
+half precision, which has as many; a network with a value above its largest, 65504, diverges.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +21,7 @@ from jaxtyping import Array, Float, Int
 from rinn.nets.optimisers import Rates
 from rinn.nets.redundant import Weights
 
-ROWS = 16  # the least that a tensor core multiplies
+ROWS = 16  # the minimum that a tensor core multiplies
 MOST = 64  # inputs, hidden nodes or outputs
 VALUES = 2048  # of a layer: samples times nodes that a program works on at a time
 SMALLEST, LARGEST = 32, 128  # samples at a time
@@ -31,7 +32,7 @@ EXACT = ("highest", "float32")  # precisions of products with which nothing is k
 
 
 class Sizes(NamedTuple):
-    """Whole numbers of one network: hidden nodes, activation, micro-batches a step, and steps."""
+    """Integers of one network: hidden nodes, activation, micro-batches a step, and steps."""
 
     width: Int[Any, " net"]
     activation: Int[Any, " net"]
@@ -55,6 +56,11 @@ class Offsets(NamedTuple):
     bias: int
     output_bias: int
     all: int
+
+
+def is_available() -> bool:
+    """Whether JAX can compile kernels for GPUs; it has announced to remove this part."""
+    return find_spec("jax.experimental.pallas.triton") is not None
 
 
 def find_tile(micro_batch: int, inputs: int, width: int, outputs: int) -> int:
@@ -162,7 +168,7 @@ def train_epoch(
         node_mask = jnp.where(node < size.width, 1.0, 0.0)[None, :]
 
         def wait() -> None:
-            """Until every thread sees what the others have written."""
+            """Wait until every thread sees what the others have written."""
             if not interpret:
                 plgpu.debug_barrier()
 
@@ -334,12 +340,12 @@ def find_offsets(layers: int, width: int, inputs: int, outputs: int) -> Offsets:
 
 
 def find_rows(size: int) -> int:
-    """The power of two, `ROWS` at the least, to which a side of a matrix is filled up."""
+    """The power of two, at least `ROWS`, to which a side of a matrix is padded."""
     return max(ROWS, 1 << (size - 1).bit_length())
 
 
 def _block(rows: int, columns: int) -> tuple[Array, Array]:
-    """Where the elements of a matrix lie from its first, and which are filled up."""
+    """Where the elements of a matrix lie from its first, and which are not padding."""
     shape = find_rows(rows), find_rows(columns)
     row, column = (jax.lax.broadcasted_iota(jnp.int32, shape, axis) for axis in (0, 1))
     return row * columns + column, (row < rows) & (column < columns)

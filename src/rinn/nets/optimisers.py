@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 
 class Optimiser(NamedTuple):
-    """A gradient divided by the root of its mean square: Adam, RMSProp and, with neither, SGD.
+    """Adam; RMSProp, which is Adam without mean gradients; SGD, without mean squares too.
 
     Moments decay by `mean_decay` and `square_decay`; `corrected`: for their start at zero. `floor`
     is added to the mean square under the root, `offset` to the root.
@@ -54,9 +54,8 @@ class Moments(NamedTuple):
 class Rates(NamedTuple):
     """What an epoch needs of one network's settings.
 
-    Moments decay by `decays`; `powers` are decays to the power of the steps taken, 0 where moments
-    are not corrected for their start; `floor` is added to the mean square under the root, and
-    `offset` to the root (by the kernel its square, under it).
+    As in `Optimiser`; powers are decays to the power of the steps taken, 0 where moments are not
+    corrected for their start. The kernel adds the square of `offset` under the root instead.
     """
 
     learning_rate: Float[Any, " net"]
@@ -98,7 +97,7 @@ def descend(
         mean,
         square,
     )
-    return choose(due, (moved, Moments(moments.steps + 1, mean, square)), (weights, moments))
+    return _choose(due, (moved, Moments(moments.steps + 1, mean, square)), (weights, moments))
 
 
 def find_rates(
@@ -135,6 +134,6 @@ def _take(names: tuple[str, ...], which: Int[Any, ""], field: str) -> Any:
     return values[0] if len(values) == 1 else jnp.asarray(values)[which]
 
 
-def choose(condition: Bool[Array, ""], chosen: Any, other: Any) -> Any:
+def _choose(condition: Bool[Array, ""], chosen: Any, other: Any) -> Any:
     """Take all leaves of one of two trees."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, other)

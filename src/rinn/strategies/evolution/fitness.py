@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int8
 
+from rinn.nets.kernel import is_available
 from rinn.nets.redundant import ACTIVATIONS
 from rinn.strategies.evolution.genes import (
     EvolutionHyperparameters,
@@ -44,9 +44,8 @@ def choose_kernel(platform: str, layers: int, width: int, inputs: int, outputs: 
     """How fitness is computed fastest on a CPU or a GPU, and works for networks of this shape."""
     if platform == "cpu":
         return "cached"
-    # JAX has announced that this part of it will go some day.
-    is_there = find_spec("jax.experimental.pallas.triton") is not None
-    return "pallas" if is_there and fits(layers, width, inputs, outputs) else "batched"
+    can_fuse = is_available() and fits(layers, width, inputs, outputs)
+    return "pallas" if can_fuse else "batched"
 
 
 def group_samples(x: np.ndarray, y: np.ndarray, loss: str) -> Samples:

@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8
 
-ROWS = 16  # the least that a tensor core multiplies
-MOST = 64
+from rinn.nets.kernel import MOST, ROWS, find_rows
+
 TILE = 128  # samples
 WARPS = 4
 STAGES = 1
@@ -49,7 +49,7 @@ def pack_genes(
     sets, width, inputs = first.shape[0], first.shape[2], first.shape[3] - 1
     slots = 2 if 2 * width <= ROWS else 1
     size, layers, outputs = ROWS // slots, later.shape[2] + 1, output.shape[2]
-    reads, writes = _fill(inputs), _fill(outputs)
+    reads, writes = find_rows(inputs), find_rows(outputs)
 
     def fill(part: Array, *shape: int) -> Array:
         """[set, individual, ...] to [program, slot, ...] with the last axes filled up."""
@@ -71,11 +71,6 @@ def pack_genes(
         output_bias=fill(output_bias, writes),
         step=jnp.repeat(step, rows.shape[0] // sets),
     )
-
-
-def _fill(size: int) -> int:
-    """The power of two, `ROWS` at the least, that holds a size."""
-    return max(ROWS, 1 << (size - 1).bit_length())
 
 
 def _shift(part: Array, slot: int) -> Array:
