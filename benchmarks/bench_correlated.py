@@ -10,7 +10,6 @@ as many independent inputs are added; with more than 88 a screening chooses amon
 from __future__ import annotations
 
 import argparse
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,18 +64,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for records")
     options = parser.parse_args(arguments)
     cases = [
-        (kind, correlation, samples, size, int(seed))
+        (kind, correlation, samples, size, int(seed), options.more)
         for seed in options.seeds.split(",")
         for kind in options.kinds.split(",")
         for correlation in CORRELATIONS
         for samples, size in (SIZES_OF_MORE if options.more else SIZES)
     ]
-    task = functools.partial(measure, more=options.more)
-    print(make_table(run_cases(cases, options.part, options.work, task)))
+    print(make_table(run_cases(cases, options.part, options.work, measure)))
 
 
 def measure(
-    kind: str, correlation: float, samples: int, size: float, seed: int, *, more: int
+    kind: str, correlation: float, samples: int, size: float, seed: int, more: int
 ) -> Record:
     """Pairs, right pairs and idle inputs with an edge in one table, by each way."""
     numbers = round(100 * correlation), samples, round(100 * size), len(kind)

@@ -30,3 +30,7 @@ def test_records_and_table(tmp_path, capsys, monkeypatch):
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in shown.splitlines()}
     found = [float(rows[way][1]) for way in bench.WAYS]
     assert found[0] >= found[2] >= found[1] > 0.3
+    # Tables with further inputs are other cases, in the same folder too.
+    monkeypatch.setattr(bench, "SIZES_OF_MORE", bench.SIZES)
+    bench.main([*words, "--more", "2"])
+    assert len(list(tmp_path.iterdir())) == 2
