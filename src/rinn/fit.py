@@ -113,10 +113,6 @@ def fit_run(
         (True, ('x0', 'x1', 'x2', 'x3', 'x4'))
     """
     console, out = console or Terminal(stderr=True), Path(out)
-    if os.path.realpath(x_path) == os.path.realpath(y_path):
-        raise InputError(
-            f"X and Y must be two tables, but both are {x_path}; name the table of the outputs as Y"
-        )
 
     def notify(text: str) -> None:
         if not quiet:

@@ -154,8 +154,9 @@ def test_commas():
     assert split_commas(" a,b , ,c") == ("a", "b", "c")
 
 
-def test_one_table_cannot_be_both(tmp_path, refuse):
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_one_table_cannot_be_both(command, tmp_path, refuse):
     (tmp_path / "y.csv").write_text("a,b\n1,2\n")
-    words = ("fit", tmp_path / "y.csv", tmp_path / "." / "y.csv", "--out", tmp_path / "run")
+    words = (command, tmp_path / "y.csv", f"{tmp_path}/./y.csv", "--out", tmp_path / "run")
     assert "X and Y must be two tables, but both are" in refuse(*words)
     assert not (tmp_path / "run").exists()

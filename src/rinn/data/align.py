@@ -73,6 +73,10 @@ def load_data(
         >>> data.inputs, data.outputs, data.samples[:2]
         (('TP53',), ('CDKN1A',), ('s0', 's1'))
     """
+    if os.path.realpath(x_path) == os.path.realpath(y_path):
+        raise InputError(
+            f"X and Y must be two tables, but both are {x_path}; name the table of the outputs as Y"
+        )
     covariates = None if covariates_path is None else load_covariates(covariates_path)
     x, y, notes = _load_two(Path(x_path), Path(y_path))
     kinds = None
