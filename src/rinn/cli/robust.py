@@ -99,14 +99,19 @@ def robust(
         sys.stdout.write((out / "robustness.json").read_text(encoding="utf-8"))
     elif not quiet:
         for file, table in found.tables.items():
-            _show(file, table, _list_changes(table))
+            _show(file, table, _choose_cells(table))
         for sentence in found.sentences:
             print_line(clip_line(sentence))
         print_line(f"wrote {out}: {', '.join(found.tables)} and robustness.json")
 
 
-def _list_changes(table: pd.DataFrame) -> pd.DataFrame:
-    """Of other fits, what is not in all of them, or in most but not in the run."""
+def _choose_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Of other fits, what is not in all of them, or in most but not in the run.
+
+    Of effects with E-values, the columns that fit a terminal of 80 columns.
+    """
+    if "e_value" in table:
+        return table.drop(columns=["df", "partial_r2", "rv_significant"])
     if "found" not in table:
         return table
     is_lost, is_often = table["found"] < table["of"], 2 * table["found"] > table["of"]

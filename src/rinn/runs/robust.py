@@ -206,7 +206,8 @@ def _find_confounders(request: Request) -> Findings:
             f"E-values of the confidence limits of {count(len(known), 'risk ratio')}: "
             f"{known.min():.2f} to {known.max():.2f}, median {known.median():.2f}."
             if len(known)
-            else "No E-values: no effect is one of a 0/1 input on a 0/1 output without gaps."
+            else "No E-values: they need a 0/1 input, a 0/1 output without gaps, "
+            f"{SAMPLES_PER_INPUT} samples for each input, and expected risks between 0 and 1."
         )
     return Findings({"edges.csv": edges, "effects.csv": effects}, tuple(sentences))
 
