@@ -28,7 +28,7 @@ def test_every_public_name_resolves_once():
     assert len(rinn.__all__) == len(set(rinn.__all__))
     for name in rinn.__all__:
         assert getattr(rinn, name) is not None
-        assert name in dir(rinn)
+    assert dir(rinn) == sorted(rinn.__all__)
     with pytest.raises(AttributeError, match="module 'rinn' has no attribute 'DBM'"):
         _ = rinn.DBM
 

@@ -160,3 +160,9 @@ def test_one_table_cannot_be_both(command, tmp_path, refuse):
     words = (command, tmp_path / "y.csv", f"{tmp_path}/./y.csv", "--out", tmp_path / "run")
     assert "X and Y must be two tables, but both are" in refuse(*words)
     assert not (tmp_path / "run").exists()
+
+
+def test_wrong_options_point_to_the_help(refuse):
+    assert refuse("fit", "--verbos").endswith("; see 'rinn fit --help'.\n")
+    assert refuse("--verbos").endswith("; see 'rinn --help'.\n")
+    assert "help" not in refuse("fti")  # it names a command that is spelled similarly

@@ -120,6 +120,14 @@ def test_ragged_row(row, count):
     )
 
 
+def test_another_separator_with_decimal_commas():
+    reject(
+        "a;b\n1,5;2,5\n",
+        "X (x.csv) must have 1 field in each row, but line 2 has 3; separate fields by commas "
+        "(.csv) or tabs (.tsv), and use decimal points",
+    )
+
+
 def test_header_only():
     reject(
         "a,b\n",

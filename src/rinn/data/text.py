@@ -301,7 +301,7 @@ def split_rows(
         if len(fields) != width:
             mend = "correct that line, with quotes around a field that holds the separator"
             if width == 1:
-                mend = "separate .csv fields by commas and .tsv fields by tabs, with decimal points"
+                mend = "separate fields by commas (.csv) or tabs (.tsv), and use decimal points"
             raise InputError(
                 f"{source} must have {count(width, 'field')} in each row, but line "
                 f"{line + lines_above} has {len(fields)}; {mend}"
