@@ -86,15 +86,15 @@ def test_reports_add_up():
     assert sum(total) == pytest.approx(1.0)
 
 
-def test_networks_of_an_earlier_sitting_are_reported_as_such():
+def test_networks_of_an_earlier_session_are_reported_as_such():
     problem, trials, saver = small_problem(), make_trials(settings=2), Memory()
-    sittings = []
+    sessions = []
     for _ in range(2):
-        sittings.append([])
-        report = lambda nets, share, is_resumed: sittings[-1].append(is_resumed)  # noqa: E731
+        sessions.append([])
+        report = lambda nets, share, is_resumed: sessions[-1].append(is_resumed)  # noqa: E731
         run_search(problem, trials, CPU[:1], saver=saver, report=report)
-    assert not any(sittings[0])
-    assert all(sittings[1])
+    assert not any(sessions[0])
+    assert all(sessions[1])
 
 
 def test_an_error_in_a_lane_reaches_the_caller():

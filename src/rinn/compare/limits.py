@@ -18,8 +18,8 @@ MAX_ERROR = 300  # characters of a child's last words
 class Ended:
     """How a child ended: its exit code, None where it was killed here, and its last error.
 
-    It is stopped where it was killed here, or it or a worker of it (which its words tell) was over
-    a limit of processor time.
+    It is stopped where it was killed here, or where it or one of its workers exceeded a limit of
+    processor time; that a worker did is read from the child's errors.
     """
 
     code: int | None

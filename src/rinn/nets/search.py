@@ -27,7 +27,7 @@ from rinn.nets.groups import (
 )
 from rinn.nets.trainer import Trainer
 
-# Finished networks, what fraction of all epochs is done with them, and whether an earlier sitting
+# Finished networks, what fraction of all epochs is done with them, and whether an earlier session
 # trained them.
 Report = Callable[[Sequence[TrainedNet], float, bool], None]
 

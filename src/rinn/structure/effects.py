@@ -48,7 +48,7 @@ class Test(Protocol):
         level: float = 0.0,
         beside: Sequence[int] | None = None,
     ) -> float:
-        """The p-value beside other inputs of the outputs; it need not be exact below `level`."""
+        """The p-value, which need not be exact below `level`; inputs `beside` it are held fixed."""
 
 
 @dataclass(frozen=True)

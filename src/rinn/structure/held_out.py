@@ -1,4 +1,4 @@
-"""Whether what networks learnt of an input predicts samples that they were not trained on."""
+"""Whether what networks learned of an input predicts samples that they were not trained on."""
 
 from __future__ import annotations
 

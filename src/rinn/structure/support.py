@@ -3,7 +3,7 @@
 The errors of effects are normal only where inputs have many carriers and outputs no heavy tails,
 and networks can fit noise. So no latent is reported unless one of its inputs passes a test without
 these assumptions. `SetTest` compares linear effects with permuted samples. For effects that depend
-on other inputs, `HeldOutTest` tests whether what networks learnt of an input predicts samples that
+on other inputs, `HeldOutTest` tests whether what networks learned of an input predicts samples that
 they were not trained on; without networks, `ProductTest` tests products of inputs like inputs.
 """
 
@@ -34,8 +34,8 @@ MAX_KEPT = 20_000_000  # indices of permutations: more are drawn again for each 
 SMALLEST = 1e-300
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
 MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
-# Of an input beside all others. Set on 400 tables with idle inputs that correlate .5 to .95 with
-# active ones or with the sum of two.
+# Of an input with all others held fixed. Set on 400 tables with idle inputs that correlate .5 to
+# .95 with active ones or with the sum of two.
 OTHERS_LEVEL = 0.01
 FEW_OUTPUTS = 3  # as many squares together are near to a chi-square of few degrees of freedom
 
@@ -133,8 +133,8 @@ class SetTest:
         """Find how often chance alone would give an input effects as strong.
 
         All other inputs are held fixed. With `beside`, inputs that act on the same outputs, only
-        these are, and beside all others the input must pass at `OTHERS_LEVEL`. That is not asked
-        of inputs that were chosen, each for those like it.
+        these are; with all others held fixed the input must then pass at `OTHERS_LEVEL`, unless
+        inputs were chosen, each for those like it.
         """
         if not len(outputs):
             return 1.0
