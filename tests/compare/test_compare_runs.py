@@ -1,5 +1,6 @@
 """All methods on the same tables: outcomes, resuming, scores, files."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 from hostile_names import INPUTS, OUTPUTS
 from rinn.cli import run
+from rinn.cli.compare import _show_rows
 from rinn.compare.compare import compare, make_settings, run_method, sort_rows
 from rinn.compare.rows import Outcome, Row, find_agreement, find_r2, list_pairs, make_row
 from rinn.compare.worker import run_job
@@ -91,6 +93,17 @@ def test_page_table_and_records_say_the_same(made):
                   "effects are nested", "missing values", "SHD"):  # fmt: skip
         assert words in page
     assert (out / "runs" / "nem" / "report.html").exists()
+
+
+def test_the_printed_table_fits_80_columns(made, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    slow = dataclasses.replace(made[1][0].outcome, seconds=123_456.0)
+    absent = Row(Outcome("rlcd", "not installed", "", LIMIT), None)
+    _show_rows([dataclasses.replace(made[1][0], outcome=slow), *made[1], absent])
+    table = capsys.readouterr().out.partition(" closest")[0].splitlines()[:-1]
+    assert max(map(len, table)) <= 80
+    assert "…" not in "".join(table)
+    assert "regression" in "".join(table)
 
 
 def test_the_same_command_runs_nothing_again(made, tables, tmp_path):
