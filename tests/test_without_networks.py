@@ -173,6 +173,7 @@ def test_the_report_says_so_and_has_no_section_of_networks(run):
         assert words not in page
     assert "No network was trained, because its effects are clear" in page
     assert "the graph&#39;s own network has a mean squared error" in page
+    assert "(mean ± standard deviation over its fits)" in page
     assert "bootstrap resamples" in page
     assert "effects on the outputs" in page
     assert NO_NETWORKS.split("'")[0] in page
