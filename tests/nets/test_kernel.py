@@ -23,7 +23,9 @@ def make_trainer(loss, *, kernel=True):
     problem = small_problem(samples=500, inputs=5, outputs=19, binary=loss == "bce")
     trials = [
         replace(trial, net=replace(trial.net, width=width, batch_size=batch))
-        for trial in make_trials(settings=12, layers=3, epochs=2)[::2]
+        for trial in make_trials(12, layers=3, epochs=2, mcp_threshold=0.3, final_lr_factor=0.1)[
+            ::2
+        ]
         for width in [(3, 16)[trial.setting // 2 % 2]]
         for batch in [(64, 128)[trial.setting // 3 % 2]]
     ]
