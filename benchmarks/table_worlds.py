@@ -27,7 +27,7 @@ WORDS = {"gaussian": "linear", "or": "OR"}
 THEORY = {
     "random60": ("one to three levels", "yes: every latent has outputs and inputs of its own (A1)"),
     "orphans60": (
-        "30 % of latents without inputs",
+        "30% of latents without inputs",
         "mostly: by proportional effects of several latents; one with two parents and two or "
         "three children saves no edge (A8)",
     ),
@@ -36,11 +36,11 @@ THEORY = {
         "yes: every input changes each of its outputs by 0.05 at least",
     ),
     "and10": (
-        "AND alone, inputs 1 in 60 %",
+        "AND alone, inputs 1 in 60%",
         "yes: each parent of an AND has a slope; of rare inputs it would be too small (A7)",
     ),
     "xor10": (
-        "XOR alone, inputs 1 in 25 %",
+        "XOR alone, inputs 1 in 25%",
         "in part: (1 - 2p)^k of a slope is left with k other parents; products of two inputs show "
         "what slopes do not, an XOR of three balanced inputs has neither (A7)",
     ),
@@ -69,7 +69,7 @@ THEORY = {
         "yes, with enough samples: the faint ones are near their standard error",
     ),
     "noisy10": (
-        "inputs that correlate by 0.5, with errors of 10 % of their variance, linear",
+        "inputs that correlate by 0.5, with errors of 10% of their variance, linear",
         "no: what the error takes from an input, those that correlate with it seem to do; two "
         "tables cannot show it",
     ),

@@ -273,9 +273,9 @@ def test_estimators_take_covariates():
         model.predict(few.reset_index(drop=True), covariates=Z.iloc[:5].reset_index(drop=True)),
         model.predict(few, covariates=Z),
     )
-    with pytest.raises(InputError, match="must be given, as fit was given 'tissue', 'age'"):
+    with pytest.raises(InputError, match="must be given, because fit had 'tissue', 'age'"):
         model.predict(X)
-    with pytest.raises(InputError, match="must be left out where fit was given none"):
+    with pytest.raises(InputError, match="must not be given where fit had none"):
         bare.predict(X, covariates=Z)
     with pytest.raises(InputError, match="but row 1 has 'z'"):
         model.predict(X, covariates=Z.assign(tissue="z"))

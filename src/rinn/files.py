@@ -153,7 +153,7 @@ def check_file(path: Path, source: str) -> int:
         status = path.stat()
     except FileNotFoundError:
         raise InputError(
-            f"{source} must be an existing file, but there is none; check the spelling and the "
+            f"{source} must be an existing file, but does not exist; check the spelling and the "
             f"folder"
         ) from None
     except (OSError, ValueError) as error:

@@ -21,7 +21,7 @@ from rinn.config import RunSettings
 from rinn.data.align import load_data
 from rinn.data.records import Data
 from rinn.data.stages import stage
-from rinn.errors import InputError
+from rinn.errors import InputError, count
 from rinn.files import check_memory
 from rinn.graphs.files import load_graph, write_graph
 from rinn.nets.devices import find_devices, limit_cores
@@ -248,8 +248,8 @@ def _fit_null(
 
     if not quiet:
         console.print(
-            f"Searching again with the rows of Y permuted, {settings.null} times, and once with "
-            f"decoys ...",
+            f"Repeating the search with the rows of Y permuted ({count(settings.null, 'round')}), "
+            "and once with decoys ...",
             highlight=False,
         )
     total = (settings.null + 1) * min(NETWORKS, len(fit.nets))

@@ -307,7 +307,7 @@ class TestFit:
     def test_progress_goes_to_stderr(self, data, tmp_path, capsys):
         assert call(*fit_words(data, tmp_path / "run")) == 0
         shown = capsys.readouterr()
-        assert "4/4 networks, 100 % of the epochs, best validation loss" in shown.err
+        assert "4/4 networks, 100% of the epochs, best validation loss" in shown.err
         assert "/4 networks" not in shown.out
         assert not (tmp_path / "run" / "scores.json").exists()
 
@@ -341,7 +341,7 @@ class TestBadTables:
     def test_missing_file(self, data, tmp_path, refuse):
         out = tmp_path / "run"
         words = ("fit", data / "none.csv", data / "y.csv", "--out", out)
-        assert "must be an existing file, but there is none" in refuse(*words)
+        assert "must be an existing file, but does not exist" in refuse(*words)
         assert not out.exists()
 
     def test_ragged_rows(self, refuse_tables):

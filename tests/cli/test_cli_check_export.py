@@ -156,9 +156,9 @@ class TestCheck:
 
     def test_one_table_alone(self, simulated, refuse):
         truth = simulated / "truth.json"
-        alone = "x and y must be given together, but {} came without {}"
-        assert alone.format("x", "y") in refuse("check", truth, "--x", simulated / "x.csv")
-        assert alone.format("y", "x") in refuse("check", truth, "--y", simulated / "y.csv")
+        alone = "x and y must be given together, but {} is missing"
+        assert alone.format("y") in refuse("check", truth, "--x", simulated / "x.csv")
+        assert alone.format("x") in refuse("check", truth, "--y", simulated / "y.csv")
 
     @pytest.mark.parametrize(
         ("x", "y", "why"),

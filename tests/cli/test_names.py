@@ -147,7 +147,7 @@ class TestNetwork:
     def test_wrong_words(self, place, words, refuse):
         run = place / "run"
         assert "name needs --gmt FILE or --network FILE" in refuse("name", run)
-        assert "--map must come with --network" in refuse(
+        assert "--map needs --network" in refuse(
             "name", run, "--gmt", place / "sets.gmt", "--map", place / "map.csv"
         )
         assert "--permutations must be" in refuse(*words[:4], "--permutations", "0")

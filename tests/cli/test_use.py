@@ -89,7 +89,7 @@ class TestWhatif:
             (("--do", "A=nan"), "a number, or low, mean or high, got 'nan'"),
             (("--do", "A=inf"), "must be finite"),
             (("--do", "tp53=1"), "did you mean 'TP53_x'"),
-            (("--do", "y0=1"), "is an output; outputs are what changes"),
+            (("--do", "y0=1"), "is an output; outputs are predicted"),
             (("--do", "A=1", "--do", "A=0"), "got 'A' twice"),
             (("--without", "L1:y9"), "did you mean 'L1:y"),
             (("--without", "L1"), "must be SOURCE:TARGET"),

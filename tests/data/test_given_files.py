@@ -82,7 +82,7 @@ def test_a_pipe_of_the_shell_is_to_be_saved_to_a_file(tmp_path, read):
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"^X must be an existing file, but there is none"):
+    with pytest.raises(InputError, match=r"^X must be an existing file, but does not exist"):
         check_file(tmp_path / "none", "X")
     with pytest.raises(InputError, match=r"^X must be a file, but it is a folder"):
         check_file(tmp_path, "X")
@@ -136,7 +136,7 @@ def test_an_npz_member_that_is_no_array_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
         archive.writestr("values.npy", array.getvalue())
         archive.writestr("columns", "a b")
-    with pytest.raises(InputError, match=r"must hold arrays only, but 'columns' is none"):
+    with pytest.raises(InputError, match=r"must hold arrays only, but 'columns' is not one"):
         load_table(tmp_path / "x.npz", "X")
 
 

@@ -23,7 +23,7 @@ def test_mixed_line_ends_are_stated(tmp_path, pack):
     texts, lines = read(write(tmp_path / "a", "a\r\nb\nc\rd", pack=pack))
     assert texts == ["a", "b", "c", "d"]
     assert [entry.reason for entry in lines.entries] == [
-        "mixed line ends (LF 1, CRLF 1, CR 1): each is taken for the end of a line"
+        "mixed line ends (LF 1, CRLF 1, CR 1): each counts as the end of a line"
     ]
 
 
@@ -153,7 +153,7 @@ def test_a_long_file_needs_little_memory(tmp_path):
 def test_folder_and_missing_file(tmp_path):
     with pytest.raises(InputError, match="must be a file, but it is a folder"):
         read(tmp_path)
-    with pytest.raises(InputError, match="must be an existing file, but there is none"):
+    with pytest.raises(InputError, match="must be an existing file, but does not exist"):
         read(tmp_path / "none")
 
 

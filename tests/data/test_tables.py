@@ -158,7 +158,7 @@ def test_npz_with_names_as_bytes(tmp_path):
 def test_missing_file(tmp_path):
     reject(
         tmp_path / "t.csv",
-        "must be an existing file, but there is none; check the spelling and the folder",
+        "must be an existing file, but does not exist; check the spelling and the folder",
     )
 
 

@@ -159,7 +159,7 @@ def test_treatments_that_cannot_be_told_apart_are_named(tmp_path):
         (WIDE, {"treatments": ("MEK",)}, "--treatments must name a column of the design"),
         (WIDE, {"covariate_columns": ("plat",)}, "--covariate-columns must name a column of the"),
         (WIDE, {"time_column": "note"}, "the time of each sample .* must be a number, but 'x'"),
-        (WIDE, {"baseline": "time-0"}, "--baseline time-0 must come with samples at time 0"),
+        (WIDE, {"baseline": "time-0"}, "--baseline time-0 needs samples at time 0"),
         (LONG + "b,p1,EGF,3\n", {}, "must give a sample each treatment once, but 'b' has 'EGF' 2"),
         (LONG + "b,p9,X,3\n", {"covariate_columns": ("plate",)}, "must have one value of 'plate'"),
         (LONG + "e,p1,X+Y,1+2+3\n", {}, "one for each of its 2 parts, but line 7 has '1\\+2\\+3'"),

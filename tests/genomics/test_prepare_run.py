@@ -408,11 +408,11 @@ def test_several_tumours_of_a_patient(cohort, tmp_path):
         ),
         (
             ["--maf", "{maf}", "--expression", "{expression}", "--expression-profile", "rna"],
-            "--expression-profile must go with --study",
+            "--expression-profile needs --study",
         ),
         (
             ["--maf", "{maf}", "--expression", "{expression}", "--tissue-column", "t"],
-            "'t' came without one; name it with --clinical",
+            "there is none for 't'; name it with --clinical",
         ),
         (
             ["--maf", "{maf}", "--expression", "{expression}", "--clinical", "{clinical}",

@@ -55,8 +55,8 @@ def test_unknown_is_not_without_alteration():
     found = find_alterations(table, None, PrepareSettings(min_carriers=2))
     assert list(found.table) == ["ONE"]
     assert found.table["ONE"].sum() == 3
-    assert found.genes["why"].tolist()[0] == "unknown in more than 10 % of the tumours"
-    assert found.entries[-1].reason == "unknown in X: taken for not altered"
+    assert found.genes["why"].tolist()[0] == "unknown in more than 10% of the tumours"
+    assert found.entries[-1].reason == "unknown in X: counted as not altered"
     # A tumour whose copy number says that the gene is altered is known, whatever the panel had.
     levels = pd.DataFrame({"PANEL": [2.0, 2.0] + [0.0] * 8})
     both = find_alterations(table, levels, PrepareSettings(min_carriers=2))
@@ -144,7 +144,7 @@ def test_tumours_without_reference_are_dropped_by_name():
 
 
 def test_diploid_needs_copy_number():
-    with pytest.raises(InputError, match="--reference diploid must come with copy number"):
+    with pytest.raises(InputError, match="--reference diploid needs copy number"):
         score_expression(VALUES, TISSUES, Reference(), PrepareSettings(reference="diploid"))
 
 
@@ -186,7 +186,7 @@ def test_continuous_outputs_are_held_filled_and_counted():
     assert found.table["GAP"][0] == 0
     counts = {entry.reason: entry.count for entry in found.entries}
     assert counts["of Y beyond 10 or -10: clipped"] == 2
-    assert counts["without a score in Y: taken for 0"] == 1
+    assert counts["without a score in Y: set to 0"] == 1
     with pytest.raises(InputError, match=r"none of 1 is left \(the same in all tumours\)"):
         make_outputs(_scores({"FLAT": columns["FLAT"]}), PrepareSettings())
 

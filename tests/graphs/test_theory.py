@@ -501,7 +501,7 @@ def test_the_papers_graph_is_not_the_smallest_even_with_its_twins_made_one():
     assert found["A1"].detail == "not identifiable: h16, h18, h20 and h23"
     assert found["A8"].status == "doubtful"
     assert found["A8"].detail == (
-        "h16 and h20 reach the same outputs; with latents of the same outputs made one: h20 and "
+        "h16 and h20 reach the same outputs; after merging latents with the same outputs: h20 and "
         "h24 share the children y5 y10"
     )
 

@@ -124,9 +124,9 @@ def test_names_that_do_not_match_and_inputs_that_repeat_are_named():
 
 
 def test_tables_come_in_twos(files):
-    with pytest.raises(InputError, match="given together, but x came without y"):
+    with pytest.raises(InputError, match="given together, but y is missing"):
         check_file(files, x=files / "x.csv")
-    with pytest.raises(InputError, match="given together, but y came without x"):
+    with pytest.raises(InputError, match="given together, but x is missing"):
         check_file(files, y=files / "y.csv")
 
 

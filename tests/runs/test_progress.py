@@ -43,9 +43,9 @@ def test_plain_lines_where_there_is_no_terminal(clock):
         progress([], 0.25)
         progress([make_net(0.125)], 0.5)
     assert lines(console) == [
-        "2/8 networks, 25 % of the epochs, best validation loss 0.25",
-        "2/8 networks, 50 % of the epochs, best validation loss 0.25, about 24.0 s left",
-        "3/8 networks, 100 % of the epochs, best validation loss 0.125",
+        "2/8 networks, 25% of the epochs, best validation loss 0.25",
+        "2/8 networks, 50% of the epochs, best validation loss 0.25, about 24.0 s left",
+        "3/8 networks, 100% of the epochs, best validation loss 0.125",
     ]
 
 
@@ -65,7 +65,7 @@ def test_what_an_earlier_session_did_says_nothing_about_the_pace(clock):
         "3 min 12 s left",
         "",
     ]
-    assert lines(console)[1].startswith("82/100 networks, 82 % of the epochs, ")
+    assert lines(console)[1].startswith("82/100 networks, 82% of the epochs, ")
 
 
 def test_no_estimate_before_the_pace_is_known(clock):
@@ -92,7 +92,7 @@ def test_nothing_is_known_yet(clock):
     with TrainingProgress(4, console) as progress:
         clock.now += SECONDS_BETWEEN_LINES + 1
         progress([], 0.0)
-    assert lines(console) == ["0/4 networks, 0 % of the epochs"] * 2
+    assert lines(console) == ["0/4 networks, 0% of the epochs"] * 2
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
@@ -102,7 +102,7 @@ def test_diverged_networks_count_but_are_not_best(clock, loss):
         progress([make_net(loss)], 0.5)
         assert progress.best == math.inf
         progress([make_net(3.0)], 0.5)
-    assert lines(console) == ["2/2 networks, 100 % of the epochs, best validation loss 3"]
+    assert lines(console) == ["2/2 networks, 100% of the epochs, best validation loss 3"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -122,7 +122,7 @@ def test_bar_on_a_terminal():
         progress([make_net(0.25)], 0.5)
     drawn = console.file.getvalue()
     assert "training ━" in drawn
-    assert "2/2 networks, 100 % of the epochs, best validation loss 0.25" in drawn
+    assert "2/2 networks, 100% of the epochs, best validation loss 0.25" in drawn
     assert "\x1b[?25h" in drawn  # the cursor is shown again
 
 

@@ -48,12 +48,12 @@ def found(tmp_path_factory):
 @pytest.mark.parametrize(
     ("source", "asked", "samples", "inputs", "words"),
     [
-        ("network", "network", 900, 10, "in the 20 kept networks, as asked for."),
-        ("corrected", "corrected", 900, 10, "a regression of their residuals, as asked for."),
+        ("network", "network", 900, 10, "in the 20 kept networks, as requested."),
+        ("corrected", "corrected", 900, 10, "a regression of their residuals, as requested."),
         ("corrected", "auto", 900, 10, "predict held-out samples better than a regression."),
         ("regression", "auto", 900, 10, "because its effects are clear or networks do not predict"),
         ("regression", "auto", 900, 200, "on all inputs, because there are more than 100 of them"),
-        ("regression", "regression", 900, 10, "on all inputs, as asked for; the networks only"),
+        ("regression", "regression", 900, 10, "on all inputs, as requested; the networks only"),
         ("regression", "corrected", 25, 10, "because there are fewer than 3 samples for each"),
     ],
 )

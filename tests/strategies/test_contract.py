@@ -202,7 +202,7 @@ def test_estimators_fit_by_their_strategy(estimator):
     assert model.trials_["kept"].any()
     if strategy in (*AUTOENCODERS, *OTHERS):
         for ask in (model.predict, model.transform):
-            with pytest.raises(InputError, match="must be asked of RINN, DNN or ESC"):
+            with pytest.raises(InputError, match="must be called on RINN, DNN or ESC"):
                 ask(data.x)
     else:
         assert model.predict(data.x).shape == (200, 6)

@@ -312,7 +312,7 @@ def test_more_chance_never_lowers_q_and_more_edges_never_raise_it(real, rounds, 
 def test_the_sentences_of_a_good_graph():
     null = a_null([0.3], [], [], [], [], reported=[1, 0, 0, 0, 0], connected_inputs=15)
     assert summarise_null(null, edges_of(*[0.9] * 45)) == (
-        "With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were drawn per graph; "
+        "With the rows of Y permuted (5 rounds of 32 networks), 0.2 edges were found per graph; "
         "all 45 edges of this graph have q at most 0.0045. Of 16 decoy inputs, permuted copies of "
         "real ones, none was connected; of the 16 real inputs next to them, 15 were."
     )
@@ -321,11 +321,11 @@ def test_the_sentences_of_a_good_graph():
 @pytest.mark.parametrize(
     ("null", "frequencies", "words"),
     [
-        (a_null([]), [], "permuted (1 round of 32 networks), no edge was drawn; this graph has no"),
-        (a_null([], networks=0), [], "permuted (1 round), no edge was drawn;"),
-        (a_null([1.0], [], reported=[2, 0]), [], "1 edge was drawn per graph;"),
-        (a_null([], reported=[3]), [], "3 edges were drawn;"),
-        (a_null([], [], reported=[130, 117]), [], "124 edges were drawn per graph;"),
+        (a_null([]), [], "permuted (1 round of 32 networks), no edge was found; this graph has no"),
+        (a_null([], networks=0), [], "permuted (1 round), no edge was found;"),
+        (a_null([1.0], [], reported=[2, 0]), [], "1 edge was found per graph;"),
+        (a_null([], reported=[3]), [], "3 edges were found;"),
+        (a_null([], [], reported=[130, 117]), [], "124 edges were found per graph;"),
         (a_null(*[[]] * 20), [0.5], "; the only edge of this graph has q at most 0.05."),
         (a_null(*[[]] * 4), [0.5], "; the only edge of this graph has q = 0.25."),
         (a_null(*[[]] * 30), [1, 1], "; both edges of this graph have q at most 0.017."),

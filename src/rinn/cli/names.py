@@ -140,7 +140,7 @@ def _check_sources(
             "of known interactions"
         )
     if mapping is not None and network is None:
-        raise InputError("--map must come with --network FILE, but there is none; name the file")
+        raise InputError("--map needs --network FILE, but got none; name the file")
     if out is not None and gmt is not None and network is not None:
         raise InputError(
             "--out must come with either --gmt or --network, but both were given; omit --out, "

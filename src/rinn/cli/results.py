@@ -127,7 +127,10 @@ def draw(
             print_line(f"wrote {figure.path}")
             written += 1
     if not written:
-        raise InputError(f"RUN must hold what a figure needs, but {run} allowed none")
+        raise InputError(
+            f"RUN must hold the data of at least one of these figures, but {run} does not; the "
+            "lines above say what is missing"
+        )
 
 
 def view(

@@ -79,7 +79,7 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         frequency = graph.nodes[latent].get("frequency")
         table.add_row(
             escape(latent),
-            "" if frequency is None else f"{100 * frequency:.0f} %",
+            "" if frequency is None else f"{100 * frequency:.0f}%",
             _names(sorted(graph.predecessors(latent), key=list(graph).index)),
             _names(sorted(graph.successors(latent), key=list(graph).index)),
         )
@@ -137,7 +137,8 @@ def show_test(test: PredictionSummary | None, console: Console) -> None:
         console.print("test set: not used, since the strategy makes no predictions")
         return
     label = LOSS_LABELS[test.loss]
-    line = f"test set ({test.samples} samples): {label} {_spread(test.error)}"
+    unit = " in the units of Y" if test.loss == "mse" else ""
+    line = f"test set ({test.samples} samples): {label} {_spread(test.error)}{unit}"
     if test.auroc:
         line += f", AUROC {_spread(test.auroc)}"
     console.print(line, highlight=False)
@@ -243,7 +244,7 @@ def show_tci(result: TciResult, console: Console) -> None:
     lines = [
         f"{summary['tumours']} tumours, {summary['sgas']} SGAs, {summary['degs']} DEGs{tissues}",
         f"{summary['explained']} DEGs in tumours explained, "
-        f"{100 * summary['unknown_fraction']:.1f} % of them best by no measured SGA",
+        f"{100 * summary['unknown_fraction']:.1f}% of them best explained by no measured SGA",
         f"{summary['calls']} drivers called in {summary['tumours_with_calls']} tumours; "
         f"{summary['drivers']} SGAs are overall drivers, with {summary['targets']} targets",
         f"kept {summary['selected_sgas']} SGAs and {summary['selected_degs']} DEGs",

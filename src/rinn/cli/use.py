@@ -144,7 +144,7 @@ def _read_settings(
         if name in model.outputs and name not in nodes:
             raise InputError(
                 f"--do must set an input or a latent, but {quote(name)} is an output; outputs are "
-                f"what changes"
+                f"predicted"
             )
         if name not in nodes:
             raise InputError(

@@ -227,8 +227,8 @@ def match_rows(X: Any, Y: Any) -> tuple[Any, Any]:
     unmatched = len(X) + len(Y) - 2 * len(shared)
     if unmatched:
         warnings.warn(
-            f"{unmatched} rows of X and Y are left out, as their sample ids are in one of them "
-            f"only; {len(shared)} samples are used",
+            f"{unmatched} rows of X and Y are left out, because their sample ids are in only "
+            f"one of the tables; {len(shared)} samples are used",
             stacklevel=4,
         )
     return X.loc[shared], Y.loc[shared]

@@ -71,7 +71,7 @@ def describe_outputs(problem: Problem) -> dict[str, Any] | None:
         missing = float((~problem.observed).mean())
         most = float((~problem.observed).mean(axis=1).max())
         sentence += (
-            f"; {100 * missing:.2g} % of their values are missing (at most {100 * most:.2g} % "
+            f"; {100 * missing:.2g}% of their values are missing (at most {100 * most:.2g}% "
             f"of one output's), and are left out: the results hold if they are missing by chance"
         )
     return {"kinds": dict(kinds), "missing": missing, "sentence": f"{sentence}."}

@@ -313,7 +313,7 @@ def _unpack_npz(content: bytes, source: str) -> dict[str, np.ndarray]:
     strange = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
     if strange:
         raise InputError(
-            f"{source} must hold arrays only, but {quote_some(strange)} is none; save it again "
+            f"{source} must hold arrays only, but {quote_some(strange)} is not one; save it again "
             f"with np.savez"
         )
     return arrays

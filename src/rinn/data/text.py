@@ -159,7 +159,7 @@ class Lines:
         """What was repaired in the lines so far."""
         misnamed = "the name ends in .gz, but the file is not compressed: read as plain text"
         ends = ", ".join(f"{_END_NAMES[end]} {count:,}" for end, count in self._ends.items())
-        mixed = f"mixed line ends ({ends}): each is taken for the end of a line"
+        mixed = f"mixed line ends ({ends}): each counts as the end of a line"
         foreign = f"not UTF-8, the first on line {min(self._foreign, default=0)}: read as Latin-1"
         return [
             *log_count("repaired", "files", int(self._is_misnamed), misnamed),

@@ -39,7 +39,7 @@ class Unpredictive(GraphEstimator):
 
     def _refuse(self, method: str) -> InputError:
         why = f"{type(self).__name__} {self._lacks[method]}"
-        return InputError(f"{method} must be asked of RINN, DNN or ESC; {why}")
+        return InputError(f"{method} must be called on RINN, DNN or ESC; {why}")
 
 
 class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstimator):
@@ -185,14 +185,14 @@ class Predictor(TransformerMixin, MultiOutputMixin, RegressorMixin, NetworkEstim
         if not self.covariates_:
             if covariates is not None:
                 raise InputError(
-                    "covariates must be left out where fit was given none, but some came; leave "
-                    "them out, or fit with them"
+                    "covariates must not be given where fit had none; leave them out, or fit with "
+                    "them"
                 )
             return None
         if covariates is None:
             names = quote_some([coding.name for coding in self.covariates_])
             raise InputError(
-                f"covariates must be given, as fit was given {names}, but none came; pass "
+                f"covariates must be given, because fit had {names}, but there are none; pass "
                 f"covariates= for the same samples"
             )
         assert self.model_.offsets is not None  # there are covariates

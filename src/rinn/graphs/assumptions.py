@@ -22,7 +22,7 @@ SAYS = {
     "A4": "no input acts on an input, and no output on an output",
     "A5": "samples were not chosen by what is measured in them",
     "A6": "what the graph separates is independent in the data",
-    "A7": "what is independent in the data, the graph separates",
+    "A7": "what is independent in the data is separated in the graph",
     "A8": "no other graph explains as much with as few edges",
     "A9": "a neural network can compute what the causes do",
     "A10": "training ends in the best and sparsest network",
@@ -224,7 +224,7 @@ def _check_smallest(graph: nx.DiGraph) -> Verdict:
     if joined == change:
         return "doubtful", change
     then = "no other change was found" if joined is None else joined
-    return "doubtful", f"{change}; with latents of the same outputs made one: {then}"
+    return "doubtful", f"{change}; after merging latents with the same outputs: {then}"
 
 
 def _sort(graph: nx.DiGraph, chosen: set[str]) -> list[str]:

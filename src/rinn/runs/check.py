@@ -65,10 +65,9 @@ def check_file(
 ) -> CheckResult:
     """Check a graph file, or the graph of a run folder, against data if tables are given."""
     if (x is None) != (y is None):
-        alone, other = ("x", "y") if y is None else ("y", "x")
+        other = "y" if y is None else "x"
         raise InputError(
-            f"x and y must be given together, but {alone} came without {other}; give both tables "
-            "or none"
+            f"x and y must be given together, but {other} is missing; give both tables or none"
         )
     if covariates is not None and x is None:
         raise InputError(

@@ -50,7 +50,7 @@ def summarise_covariates(problem: Problem, covariates: Covariates) -> CovariateS
         columns=tuple({"covariate": name, "level": level} for name, level in covariates.columns),
         fraction=fraction,
         sentence=(
-            f"Covariates alone ({names}) explain {100 * max(fraction, 0.0):.0f} % of the outputs' "
+            f"Covariates alone ({names}) explain {100 * max(fraction, 0.0):.0f}% of the outputs' "
             f"{what} in held-out samples; they act on the outputs directly and are not part of the "
             f"graph."
         ),

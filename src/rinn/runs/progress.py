@@ -84,11 +84,11 @@ class TrainingProgress(WorkProgress):
         super().__init__("training", 1.0, console, quiet)
         self.total, self.done, self.best = total, 0, math.inf
         self.fraction = self.resumed = 0.0
+        self._is_over = False
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        if not self._bar and not self.quiet:
-            self._print(self._describe())
+        self._finish()
 
     def __call__(
         self, nets: Sequence[TrainedNet], fraction: float, is_resumed: bool = False
@@ -99,11 +99,20 @@ class TrainingProgress(WorkProgress):
         self.resumed += fraction if is_resumed else 0.0
         losses = [net.validation_loss for net in nets if math.isfinite(net.validation_loss)]
         self.best = min([self.best, *losses])
-        self.show(self.fraction, self.resumed)
+        if self.done == self.total and not self._bar:
+            self._finish()
+        else:
+            self.show(self.fraction, self.resumed)
+
+    def _finish(self) -> None:
+        """Print the last line, before those of later stages."""
+        if not (self._bar or self.quiet or self._is_over):
+            self._print(self._describe())
+        self._is_over = True
 
     def _describe(self) -> str:
         best = f", best validation loss {self.best:.4g}" if math.isfinite(self.best) else ""
-        epochs = f"{math.floor(100 * self.fraction + 1e-6)} % of the epochs"
+        epochs = f"{math.floor(100 * self.fraction + 1e-6)}% of the epochs"
         return f"{self.done}/{self.total} networks, {epochs}{best}"
 
 

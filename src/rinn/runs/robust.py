@@ -195,8 +195,8 @@ def _find_confounders(request: Request) -> Findings:
     if len(effects):
         weak = int((effects["rv_significant"] == 0).sum())
         sentences += [
-            f"A confounder that explains {effects['rv'].median():.0%} of the variance of the input "
-            f"and of the output that is left over explains the median effect away.",
+            f"A confounder that explains {effects['rv'].median():.0%} of the residual variance of "
+            f"the input and of the output would explain the median effect away.",
             f"Effects that are not significant by themselves: {weak}.",
         ]
     if request.data is not None:

@@ -110,8 +110,8 @@ def _describe_size(graph: nx.DiGraph, bootstraps: int) -> str:
     if not bootstraps:
         return f"The graph has {size}."
     return (
-        "The graph of latent variables with the best penalised likelihood was searched for, and "
-        f"the search was repeated on {count(bootstraps, 'bootstrap resample')} of the samples; "
+        "The search for the graph of latent variables with the highest penalised likelihood was "
+        f"repeated on {count(bootstraps, 'bootstrap resample')} of the samples; "
         f"latents found in at least {MIN_FREQUENCY:.0%} of them are reported: {size}."
     )
 
@@ -129,14 +129,15 @@ def list_yardsticks(manifest: Manifest) -> list[tuple[str, float, float]]:
         guess = comparison.free_loss
     if not guess:
         return []
-    alone = "guessing by covariates alone" if manifest.covariates else "guessing each output's mean"
+    alone = "covariates alone" if manifest.covariates else "guessing each output's mean"
     losses = {
         alone: guess,
         "linear regression on all inputs": comparison.regression_loss,
         "best free network": comparison.network_loss,
         "network of the graph": comparison.graph_loss,
     }
-    return [(name, loss, 1 - loss / guess) for name, loss in losses.items() if loss is not None]
+    known = [(name, loss) for name, loss in losses.items() if loss is not None]
+    return [(name, loss, round(1 - loss / guess, 4) + 0.0) for name, loss in known]  # no -0.0
 
 
 def name_explained(manifest: Manifest) -> str:
@@ -148,7 +149,7 @@ def describe_yardsticks(manifest: Manifest) -> str | None:
     """Say how much the graph explains, beside guessing, a regression and the best network."""
     if not (rows := list_yardsticks(manifest)):
         return None
-    parts = [f"{name} {100 * fraction:.1f} %" for name, _, fraction in rows]
+    parts = [f"{name} {100 * fraction:.1f}%" for name, _, fraction in rows]
     what = name_explained(manifest)
     return f"{what[0].upper()}{what[1:]} on held-out samples: {', '.join(parts)}."
 
@@ -180,13 +181,13 @@ def _describe_edges(null: Null) -> str:
     rounds = count(null.rounds, "round")
     networks = f" of {count(null.networks, 'network')}" if null.networks else ""
     each = "" if null.rounds == 1 else " per graph"
-    edges = f"{null.reported:.2g} edges were drawn{each}"
+    edges = f"{null.reported:.2g} edges were found{each}"
     if null.reported == 0:
-        edges = "no edge was drawn"
+        edges = "no edge was found"
     elif null.reported == 1:
-        edges = f"1 edge was drawn{each}"
+        edges = f"1 edge was found{each}"
     elif null.reported >= 10:
-        edges = f"{null.reported:.0f} edges were drawn{each}"
+        edges = f"{null.reported:.0f} edges were found{each}"
     return f"With the rows of Y permuted ({rounds}{networks}), {edges}"
 
 

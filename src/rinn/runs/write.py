@@ -106,13 +106,13 @@ def describe_effects(
     """Say what the graph was read from, and why."""
     which = "kept network" if kept == 1 else f"{kept} kept networks"
     if source == NETWORK:
-        end = "" if asked == "auto" else ", as asked for"
+        end = "" if asked == "auto" else ", as requested"
         return f"The graph is read from the effects of the inputs in the {which}{end}."
     if source == CORRECTED:
         better = "because networks predict held-out samples better than a regression"
         return (
             f"The graph is read from the effects of the inputs in the {which}, corrected by a "
-            f"regression of their residuals, {better if asked == 'auto' else 'as asked for'}."
+            f"regression of their residuals, {better if asked == 'auto' else 'as requested'}."
         )
     is_joint = samples >= SAMPLES_PER_INPUT * inputs
     if skip_reason:
@@ -132,7 +132,7 @@ def describe_effects(
         why = f"because there are more than {MANY_INPUTS} of them"
     return (
         f"The graph is read from a linear regression of the outputs on all inputs, "
-        f"{why if asked == 'auto' else 'as asked for'}; the networks only predict."
+        f"{why if asked == 'auto' else 'as requested'}; the networks only predict."
     )
 
 

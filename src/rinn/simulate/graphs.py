@@ -118,7 +118,7 @@ def _check_plan(inputs: int, outputs: int, levels: int, latents: int, orphans: f
     if plan.orphans and (levels < 2 or plan.orphans > latents - 2):
         raise InputError(
             f"orphans must leave two latents above them, with levels of at least 2, but "
-            f"orphans={orphans!r} came with latents={latents} and levels={levels}; "
+            f"orphans={orphans!r} is given with latents={latents} and levels={levels}; "
             "lower orphans, or raise latents or levels"
         )
     # A latent of the first level needs two inputs, any other that is no orphan one beside a

@@ -102,7 +102,7 @@ def _subtract_start(
     wanted = settings.baseline == "time-0"
     if wanted and (not at_start.any() or at_start.all()):
         raise InputError(
-            "--baseline time-0 must come with samples at time 0 and later ones, but there are "
+            "--baseline time-0 needs samples at time 0 and later ones, but there are "
             "none; name the times with --time-column, or leave it out"
         )
     if not at_start.any() or at_start.all():
@@ -256,7 +256,7 @@ def _list_warnings(x: pd.DataFrame, covariates: pd.DataFrame | None) -> tuple[st
     if copies:
         warnings.append(
             f"{len(copies)} treatments are given at the same levels in the same samples "
-            f"({quote_some(copies)}): no data can say which of them acts."
+            f"({quote_some(copies)}): the data cannot show which of them acts."
         )
     return tuple(text for text in warnings if text is not None)
 

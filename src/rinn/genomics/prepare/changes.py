@@ -54,7 +54,7 @@ def find_alterations(
             f"--min-frequency and --min-carriers, or add tumours"
         )
     table = altered[kept["gene"]].astype(np.int8)
-    reason = "unknown in X: taken for not altered"
+    reason = "unknown in X: counted as not altered"
     repaired = log_count("repaired", "cells", int(kept["unknown"].sum()), reason)
     return Columns(table, counts, (*log_dropped(counts, "X"), *repaired), table)
 
@@ -91,7 +91,7 @@ def _explain_inputs(
     why[counts["carriers"] < minimum] = f"altered in fewer than {minimum} tumours"
     why[counts["gene"].isin(settings.exclude)] = "excluded by --exclude"
     why[counts["unknown"] > settings.max_missing * samples] = (
-        f"unknown in more than {100 * settings.max_missing:g} % of the tumours"
+        f"unknown in more than {100 * settings.max_missing:g}% of the tumours"
     )
     return why
 
@@ -193,7 +193,7 @@ def _compare(
     levels, normals = reference.levels, reference.normals
     if settings.reference == "diploid" and levels is None:
         raise InputError(
-            "--reference diploid must come with copy number, but there is none; name it with "
+            "--reference diploid needs copy number, but got none; name it with "
             "--copy-number, or pass --reference tissue"
         )
     normal_tissues = np.array(reference.normal_tissues, dtype=object)
@@ -263,7 +263,7 @@ def make_outputs(scores: Scores, settings: PrepareSettings) -> Columns:
         clipped = f"of Y beyond {MAX_Z:g} or -{MAX_Z:g}: clipped"
         entries += log_count("repaired", "cells", far, clipped)
     filled = int(kept["missing"].sum())
-    entries += log_count("repaired", "cells", filled, "without a score in Y: taken for 0")
+    entries += log_count("repaired", "cells", filled, "without a score in Y: set to 0")
     return Columns(table, genes, tuple(entries), calls[names])
 
 
@@ -280,6 +280,6 @@ def _explain_outputs(
         why[constant] = "the same in all tumours"
     why[genes["gene"].isin(settings.exclude)] = "excluded by --exclude"
     why[genes["missing"] > settings.max_missing * samples] = (
-        f"without a score in more than {100 * settings.max_missing:g} % of the tumours"
+        f"without a score in more than {100 * settings.max_missing:g}% of the tumours"
     )
     return why

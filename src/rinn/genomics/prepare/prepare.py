@@ -212,7 +212,7 @@ def list_warnings(
     if settings.tissue_column is None:
         warnings.append(
             "No tissue was given: if the tumours are of several tissues, most of the graph will "
-            "be tissue; pass --tissue-column."
+            "reflect the tissue; pass --tissue-column."
         )
     if readings.mutations is None:
         warnings.append("There are no mutations: X is copy number alone.")
@@ -243,7 +243,7 @@ def list_warnings(
     if copies:
         warnings.append(
             f"{len(copies)} inputs have the same tumours as another ({quote_some(copies)}), as "
-            f"genes of one amplified region do: no data can say which of them acts."
+            f"genes of one amplified region do: the data cannot show which of them acts."
         )
     names = sorted(SEX_LINKED & set(map(str, y.columns)))
     if names and not {"sex", "gender"} & {name.lower() for name in settings.covariate_columns}:

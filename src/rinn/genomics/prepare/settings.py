@@ -83,7 +83,7 @@ class Sources(Settings):
         if self.study is None and self.expression is None:
             raise InputError(
                 "Y must come from expression, but neither --expression nor --study was given; "
-                "mutations alone say nothing of effects, so get the expression of the same "
+                "mutations alone say nothing about effects, so get the expression of the same "
                 "tumours, such as the study's RNA-seq table"
             )
         if self.study is None and (self.maf, self.mutations, self.copy_number) == (None,) * 3:
@@ -93,8 +93,7 @@ class Sources(Settings):
             )
         if self.study is None and self.expression_profile is not None:
             raise InputError(
-                "--expression-profile must go with --study, but there is none; name the file "
-                "with --expression"
+                "--expression-profile needs --study, but got none; name the file with --expression"
             )
 
 
@@ -230,7 +229,7 @@ mean 'binary'?
         if self.min_prevalence >= self.max_prevalence:
             raise InputError(
                 f"min_prevalence must be below max_prevalence, got {self.min_prevalence:g} and "
-                f"{self.max_prevalence:g}; exchange them"
+                f"{self.max_prevalence:g}; swap them"
             )
         self.steps  # noqa: B018 - checks `select`
 

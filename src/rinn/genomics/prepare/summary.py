@@ -66,7 +66,10 @@ def render_page(
         f"Prepared: {title}",
         render_header(command, title, {heading: heading for heading in sections}),
         element("main", result, *parts),
-        element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
+        element(
+            "footer",
+            element("p", f"Written by rinn {version}. This page loads nothing from the network."),
+        ),
         styles=REPORT_STYLES,
     )
 

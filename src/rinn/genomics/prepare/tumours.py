@@ -48,7 +48,7 @@ def choose_columns(
     if annotation is None:
         raise InputError(
             f"--tissue-column and --covariate-columns must name columns of a clinical table, but "
-            f"{quote_some(wanted)} came without one; name it with --clinical"
+            f"there is none for {quote_some(wanted)}; name it with --clinical"
         )
     columns: dict[str, pd.Series] = {}
     of_tissue = None

@@ -72,7 +72,7 @@ class LongTable:
     @property
     def entries(self) -> list[LogEntry]:
         """What was read and repaired so far."""
-        short = "shorter than the header: the fields at the end are taken for empty"
+        short = "shorter than the header: the missing fields count as empty"
         return [
             LogEntry("read", "rows", self.rows, "lines after the header"),
             *log_count("dropped", "lines", self._comments, "comments above the header"),
@@ -246,7 +246,7 @@ def _find_owners(kept: _Kept, aliquots: str) -> tuple[list[str | None], set[str]
     samples, rows, dropped = choose_aliquots(kept.barcodes, kept.failed)
     good = {sample for row, sample in enumerate(samples) if row not in kept.failed} - {""}
     unsure = sorted(set(samples) - good - {""})
-    reason = "no mutation of theirs passed the filters: not taken for samples without mutation"
+    reason = "no mutation of theirs passed the filters: not counted as samples without mutation"
     entries = log_shortened(kept.barcodes, samples)
     entries += log_names("dropped", "samples", reason, unsure)
     if aliquots == "merge":

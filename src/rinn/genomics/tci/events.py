@@ -145,7 +145,7 @@ def _pair(x: Table, y: Table, labels: pd.Series | None, min_samples: int) -> Eve
     if OTHER in x.columns:
         raise InputError(
             f"X must not have a column {OTHER!r}, which stands for all causes that are not "
-            f"measured, but it has; rename it"
+            f"measured, but it has one; rename it"
         )
     min_samples = max(2, min_samples)
     x_rows, y_rows, samples, dropped = find_shared_rows(x, y, min_samples)

@@ -115,5 +115,5 @@ class TciSettings(Settings):
             if getattr(self, low) > getattr(self, high):
                 raise InputError(
                     f"{low} must not be above {high}, got {getattr(self, low)} and "
-                    f"{getattr(self, high)}; exchange them"
+                    f"{getattr(self, high)}; swap them"
                 )

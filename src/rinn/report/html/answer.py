@@ -11,13 +11,20 @@ from rinn.report.html.markup import Markup, element, paragraph
 from rinn.runs.manifest import Spread
 from rinn.runs.read import RunContents
 
+MAX_WARNINGS = 3
+
 
 def render_answer(contents: RunContents) -> Markup:
     """The result in three sentences, and the warnings."""
-    warnings = contents.manifest.warnings or ()
     sentences = [paragraph(sentence) for sentence in answer_info(contents)]
-    sentences += [paragraph(sentence, class_="careful") for sentence in warnings]
-    return element("div", *sentences, class_="lead")
+    warnings = [
+        paragraph(sentence, class_="careful") for sentence in contents.manifest.warnings or ()
+    ]
+    others = warnings[MAX_WARNINGS:]
+    if others:  # the graph stays on the first screen
+        summary = element("summary", f"and {count(len(others), 'more warning')}")
+        warnings = [*warnings[:MAX_WARNINGS], element("details", summary, *others)]
+    return element("div", *sentences, *warnings, class_="lead")
 
 
 def answer_info(contents: RunContents) -> tuple[str, str, str]:
@@ -46,7 +53,7 @@ def _describe_found(contents: RunContents) -> str:
     graph = contents.graph
     latents = by_role(graph, "latent")
     if not latents:
-        none = "No latent was found often enough, with effects beyond chance, to be reported"
+        none = "No latent is reported: none was found often enough with effects beyond chance"
         others = _describe_others(graph)
         return f"{none}; the graph has {others}." if others else f"{none}."
     joined = {name for latent in latents for name in nx.all_neighbors(graph, latent)}
@@ -62,7 +69,7 @@ def _describe_found(contents: RunContents) -> str:
     percents = [100 * graph.nodes[name].get("frequency", np.nan) for name in latents]
     if np.isnan(percents).any():
         return f"{found}."
-    low, high = f"{min(percents):.0f} %", f"{max(percents):.0f} %"
+    low, high = f"{min(percents):.0f}%", f"{max(percents):.0f}%"
     span = low if low == high else f"{low} to {high}"
     each = "it was found" if len(latents) == 1 else "each was found"
     return f"{found}; {each} in {span} of {contents.repeats}."
@@ -91,7 +98,7 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
 def _describe_test(contents: RunContents, who: str) -> str:
     test, what = contents.test, "networks" if contents.nets else "its fits"
     over = f"(mean ± standard deviation over {what})"
-    start = f"On {count(test.samples, 'sample')} that were held out, {who} a"
+    start = f"On {count(test.samples, 'held-out sample')}, {who} a"
     error, auroc = _format_spread(test.error), test.auroc and _format_spread(test.auroc)
     if test.loss == "bce":
         guess = f" and an AUROC of {auroc}, where 0.5 is guessing" if auroc else ""
@@ -102,7 +109,7 @@ def _describe_test(contents: RunContents, who: str) -> str:
         return f"{start} mean deviance of {error}{binary} {over}; {guess}."
     mean = float(np.mean(np.square(contents.scales.y_scaling_std)))
     guess = f"guessing each output's mean would give about {mean:.3g}"
-    return f"{start} mean squared error of {error} {over}; {guess}."
+    return f"{start} mean squared error of {error} in the units of Y {over}; {guess}."
 
 
 def _format_spread(value: Spread) -> str:

@@ -150,7 +150,7 @@ function describeShown() {
   const undrawn = shown.filter((edge) => [edge[FROM], edge[TO]].some((n) => !plan.nodes[nodes[n].stands])).length;
   const rest = undrawn ? `; ${undrawn} of them are not drawn, edges.csv lists them` : "";
   picture.dataset.shown = shown.length;
-  byId("line").textContent = `${byId("slider").value} %`;
+  byId("line").textContent = `${byId("slider").value}%`;
   status.textContent = threshold === null
     ? `${count(shown.length, "edge")}, the reported graph${rest}`
     : `${shown.length} of ${count(all, "edge")} that were found${rest}`;
@@ -269,6 +269,7 @@ function search(text, sure) {
   const status = byId("found");
   if (best.length) {
     status.textContent = describePaths(best[0], highlight(best));
+    scrollToNode(best[0]);
     return undefined;
   }
   clearHighlight();
@@ -276,6 +277,15 @@ function search(text, sure) {
     ? `${like.length} names contain this; Enter takes ${clip(nodes[like[0]].name, 40)}.`
     : "No input or output has this name.";
   return undefined;
+}
+
+// Move a node that is out of sight to the middle of the frame.
+function scrollToNode(n) {
+  const at = plan.nodes[nodes[n].stands];
+  if (!at) return;
+  const [x, y] = [plan.xs[at[0]] * zoom - stage.scrollLeft, at[1] * zoom - stage.scrollTop];
+  if (x < 0 || x > stage.clientWidth) stage.scrollLeft += x - stage.clientWidth / 2;
+  if (y < 0 || y > stage.clientHeight) stage.scrollTop += y - stage.clientHeight / 2;
 }
 
 function clearSearch(field = true) {

@@ -253,11 +253,12 @@ def _render_yardsticks(manifest: Manifest) -> Markup | None:
         return None
     what = name_explained(manifest)
     cells = [
-        (name, f"{loss:.4f}", join([f"{100 * fraction:.1f} %", draw_bar(max(fraction, 0.0))]))
+        (name, f"{loss:.4f}", join([f"{100 * fraction:.1f}%", draw_bar(max(fraction, 0.0))]))
         for name, loss, fraction in rows
     ]
-    note = f"Loss: mean over outputs and held-out samples. {what[0].upper()}{what[1:]}: "
-    note += "the fraction by which the loss is below that of guessing; 100 % is perfect."
+    scaled = ", each output scaled to a standard deviation of 1" if what == "R²" else ""
+    note = f"Loss: mean over outputs and held-out samples{scaled}. {what[0].upper()}{what[1:]}: "
+    note += "the fraction by which the loss is below that of guessing; 100% is perfect."
     if not any("regression" in name for name, *_ in rows):
         note += " With this many inputs, or this few samples, no regression on all inputs is shown."
     listed = table(("prediction by", "loss", what), cells, "How well it predicts")
@@ -298,7 +299,7 @@ def _render_slider(contents: RunContents) -> Markup | None:
         return None
     percent = round(100 * MIN_FREQUENCY)
     label = element("label", "Edges found in at least ",
-                    element("output", f"{percent} %", id_="line"),
+                    element("output", f"{percent}%", id_="line"),
                     f" of {contents.repeats}", for_="slider")  # fmt: skip
     reset = element("button", "Reset", type="button", id_="reset",
                     title="Show exactly the edges of the graph")  # fmt: skip

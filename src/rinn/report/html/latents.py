@@ -43,7 +43,7 @@ def render_latents(contents: RunContents) -> Markup:
         cells = {
             # The page's script makes the name a button that opens the card.
             "latent": element("strong", clip(latent), class_="opens", data_n=number[latent]),
-            FREQUENCY: "" if frequency is None else f"{100 * frequency:.0f} %",
+            FREQUENCY: "" if frequency is None else f"{100 * frequency:.0f}%",
             "causes": list_names(sorted(graph.predecessors(latent), key=order.__getitem__)),
             "acts on": list_names(sorted(graph.successors(latent), key=order.__getitem__)),
             "effects on the outputs": draw_effects(effects[latent], most, label),

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from rinn.errors import clip
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
 MAX_NAMES = 12
 WITHOUT_END = {"input", "meta", "link", "br"}
 
@@ -95,8 +96,15 @@ def key(kind: str, meaning: str) -> Markup:
 
 
 def paragraph(*children: str, class_: str | None = None) -> Markup:
-    """Write a paragraph."""
-    return element("p", *children, class_=class_)
+    """Write a paragraph, with no line break within an option such as --null."""
+    return element("p", *map(_keep_options, children), class_=class_)
+
+
+def _keep_options(text: str) -> Markup:
+    if isinstance(text, Markup):
+        return text
+    marked = OPTION.sub(r'<span class="option">\g<0></span>', str(escape(text)))
+    return Markup(marked)  # noqa: S704, escaped above
 
 
 def _show_name(name: str) -> Markup:

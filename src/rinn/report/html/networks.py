@@ -16,7 +16,7 @@ from rinn.runs.read import RunContents
 
 READING = (
     "Each square is a hidden node, each cell an output: the product of the weights from the node "
-    f"to the output. Nodes with no effect above {100 * FAINT:.0f} % of the largest are left out."
+    f"to the output. Nodes with no effect above {100 * FAINT:.0f}% of the largest are left out."
 )
 
 
@@ -78,7 +78,7 @@ def _describe_choice(contents: RunContents, info: SelectionInfo) -> str:
     return (
         f"Each circle is a network, at the mean loss of its setting; the "
         f"{count(kept, 'filled one')} {'was' if kept == 1 else 'were'} kept: {rule}. {omitted}: "
-        f"{beyond} beyond the {100 * QUANTILE:.0f} % quantile of an axis, {info.diverged} that "
+        f"{beyond} beyond the {100 * QUANTILE:.0f}% quantile of an axis, {info.diverged} that "
         "diverged."
     )
 

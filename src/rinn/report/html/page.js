@@ -21,7 +21,7 @@ function draw(tag, attributes, ...children) {
 }
 
 function percent(fraction) {
-  return `${Math.round(100 * fraction)} %`;
+  return `${Math.round(100 * fraction)}%`;
 }
 
 function signed(value) {

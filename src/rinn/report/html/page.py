@@ -85,7 +85,10 @@ def render_page(contents: RunContents, title: str | None = None) -> Markup:
         title,
         render_header("rinn report", title, links, theme),
         element("main", join([answer, *others], "\n")),
-        element("footer", element("p", f"Written by rinn {version}. This page loads nothing.")),
+        element(
+            "footer",
+            element("p", f"Written by rinn {version}. This page loads nothing from the network."),
+        ),
         element("div", id_="tip", class_="tip", role="tooltip", hidden=True),
         write_payload(contents, layouts, heat),
         styles=REPORT_STYLES,
@@ -96,13 +99,14 @@ def render_page(contents: RunContents, title: str | None = None) -> Markup:
 def list_sections(contents: RunContents, heat: HeatmapInfo | None = None) -> dict[str, Section]:
     """The sections of the report of a run, in their order."""
     is_chosen = not contents.nets and contents.strategy.choice
+    has_truth = contents.truth is not None or contents.scores is not None
     return {
         "Latents": render_latents,
         "Edges": render_edges,
         **({"Net effects": lambda _: render_heatmap(heat)} if heat else {}),
         **({"Prior knowledge": render_prior} if contents.manifest.prior else {}),
         "How much is chance": render_null,
-        "Scores against the truth": render_scores,
+        **({"Scores against the truth": render_scores} if has_truth else {}),
         **({"Which networks were kept": render_selection} if contents.nets else {}),
         **({"Which graph was chosen": render_settings} if is_chosen else {}),
         "How to read this page": render_caveats,

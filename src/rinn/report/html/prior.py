@@ -16,8 +16,8 @@ MEANING = (
     "without the prior. In the graph, edges of the last two kinds are dotted."
 )
 DISAGREE = (
-    "The log odds that the input reaches the output are those of the data alone: above 0 they "
-    "speak for it, below 0 against it. Found without: in how many bootstrap resamples, searched "
+    "Log odds from the data alone that the input reaches the output: above 0 the data support it, "
+    "below 0 they oppose it. Found without: in how many bootstrap resamples, searched "
     "without the prior."
 )
 COLUMNS = ("input", "output", "prior says", "log odds by the data", "found without", "reported")
@@ -51,7 +51,7 @@ def _list_contradictions(about: PriorSummary) -> list[Markup]:
     """List the pairs where the data contradict the prior; the manifest has the clearest."""
     rows = [
         (clip(one.input), clip(one.output), one.says, f"{one.evidence:+.1f}",
-         f"{100 * one.without:.0f} %", "yes" if one.reported else "no")
+         f"{100 * one.without:.0f}%", "yes" if one.reported else "no")
         for one in about.contradictions
     ]  # fmt: skip
     if not rows:

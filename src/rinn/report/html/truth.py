@@ -19,14 +19,10 @@ MAX_LISTED = 60
 
 
 def render_scores(contents: RunContents) -> Markup:
-    """Compare with the truth, where there is one."""
+    """Compare with the truth."""
     scores = contents.scores
     if not scores:
-        return paragraph(
-            "The folder has a truth, but no scores."
-            if contents.truth
-            else "No truth was given, so nothing on this page was checked against one."
-        )
+        return paragraph("The folder has a truth, but no scores.")
     parts = [_render_table(contents, scores)]
     if contents.truth:
         parts.append(_render_edges(comparison_info(contents.graph, contents.truth)))
