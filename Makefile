@@ -39,6 +39,7 @@ format: $(STAMP) ## write the house format
 
 docs: $(STAMP) ## the documentation as a site in site/, with every link checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo open site/index.html
 
 bench: $(STAMP) ## speed beside PyTorch and Keras, one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -127,3 +127,18 @@ def test_arrow_keys_reach_every_node(open_page, report):
         "all => all.map((node) => [node.getAttribute('role'), node.getAttribute('aria-label')])"
     )
     assert all(role == "button" and label for role, label in labels)
+
+
+def test_search_moves_a_hidden_node_into_view(open_page, report):
+    page = open_page(report, width=390, height=844).page
+    for _ in range(5):
+        page.locator('[data-zoom="in"]').click()
+    page.evaluate("document.getElementById('stage').scrollTo(0, 0)")
+    page.locator("#search").fill(OUTPUTS[-1])
+    seen = page.evaluate("""() => {
+      const node = document.querySelector("#graph .node.picked").getBoundingClientRect();
+      const stage = document.getElementById("stage").getBoundingClientRect();
+      return node.left < stage.right && node.right > stage.left
+        && node.top < stage.bottom && node.bottom > stage.top;
+    }""")
+    assert seen

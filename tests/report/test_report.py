@@ -156,6 +156,15 @@ def read(path):
     return Reader(path.read_text(encoding="utf-8"))
 
 
+def test_warnings_beyond_three_are_folded(run):
+    warnings = [f"Warning {number}: pass --null." for number in range(5)]
+    change_manifest(run, lambda manifest: manifest | {"warnings": warnings})
+    page = write_report(run).read_text(encoding="utf-8")
+    folded = page[page.index("<details><summary>and 2 more warnings") :]
+    assert "Warning 2:" not in folded
+    assert 'Warning 4: pass <span class="option">--null</span>.' in folded
+
+
 def test_without_truth_only_its_section_is_missing(run):
     page = read(write_report(run))
     sections = list_sections(load_run(run), heatmap_info(load_run(run)))

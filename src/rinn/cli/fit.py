@@ -139,7 +139,7 @@ def demo(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Simulate tumours, learn their hidden graph, and score it: about half a minute."""
+    """Simulate two tables, learn their hidden graph, and score it: about half a minute."""
     from rinn.nets.devices import find_devices
     from rinn.simulate.datasets import make_dataset
     from rinn.simulate.writing import write_simulation

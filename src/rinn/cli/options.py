@@ -41,7 +41,9 @@ Cores = Annotated[
     int | None,
     typer.Option(help="Cores of this machine to use; all by default.", rich_help_panel=MACHINE),
 ]
-Run = Annotated[Path, typer.Argument(help="Run folder that 'rinn fit' has finished.")]
+Run = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Run folder that 'rinn fit' has finished.")
+]
 RunOrGraph = Annotated[
     Path, typer.Argument(metavar="RUN", help="Run folder, or a graph as .json or .graphml.")
 ]
@@ -169,6 +171,10 @@ def make_command(*examples: str, listing: Listing | None = None) -> type[TyperCo
     """A command whose help has options under headings, then a registry, then examples."""
 
     class Command(TyperCommand):
+        def collect_usage_pieces(self, ctx: Any) -> list[str]:
+            # Newer releases of typer put required arguments into braces.
+            return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
         def format_options(self, ctx: Any, formatter: Any) -> None:
             groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
             for parameter in self.get_params(ctx):

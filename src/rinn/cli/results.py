@@ -35,7 +35,9 @@ def score(
 
 
 def check(
-    graph: Annotated[Path, typer.Argument(help="A graph as .json or .graphml, or a run folder.")],
+    graph: Annotated[
+        Path, typer.Argument(metavar="GRAPH", help="A graph as .json or .graphml, or a run folder.")
+    ],
     x: Annotated[
         Path | None,
         typer.Option(help="Table of the inputs, to compare the graph with; needs --y."),
@@ -94,7 +96,8 @@ def report(
 
 def draw(
     run: Annotated[
-        Path, typer.Argument(help="Folder of a finished run, or one of 'rinn reproduce'.")
+        Path,
+        typer.Argument(metavar="RUN", help="Folder of a finished run, or one of 'rinn reproduce'."),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the figures; created if missing.")],
     kind: Annotated[

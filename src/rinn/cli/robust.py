@@ -34,7 +34,7 @@ MAX_ROWS = 20
 
 @with_settings()
 def robust(
-    analysis: Annotated[str, typer.Argument(help="One of the analyses below.")],
+    analysis: Annotated[str, typer.Argument(metavar="ANALYSIS", help="One of the analyses below.")],
     run: Run,
     files: PriorFiles,
     out: Annotated[

@@ -127,7 +127,8 @@ def simulate(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random, cross."
+            metavar="DATASET",
+            help="matrix, gaussian, or, logic, tcga-or, tcga-logic (or 1..6), random, cross.",
         ),
     ],
     out: Annotated[

@@ -74,7 +74,7 @@ def _render_graphs(cards: Sequence[Card], graphs: Sequence[nx.DiGraph]) -> list[
                       aria_label="Both graphs as one", tabindex=0)  # fmt: skip
     note = (
         "Latents are matched by the outputs they reach, which may differ in one, and by the inputs "
-        "that reach them; their names play no part. A matched latent has its name in the first run."
+        "that reach them; their names are ignored. A matched latent has its name in the first run."
     )
     caption = element("figcaption", element("p", *keys, class_="legend"), paragraph(note))
     return [

@@ -36,7 +36,7 @@ BIBTEX = """@inproceedings{young2020rinn,
 }
 @software{rinn,
   title   = {rinn: latent causal graphs between known causes and known effects},
-  author  = {{The rinn developers}},
+  author  = {{rinn contributors}},
   version = {VERSION}
 }"""
 
@@ -44,7 +44,7 @@ BIBTEX = """@inproceedings{young2020rinn,
 def describe_software(version: str) -> str:
     """The reference of the software."""
     return (
-        f"The rinn developers. rinn: latent causal graphs between known causes and known effects, "
+        f"rinn contributors. rinn: latent causal graphs between known causes and known effects, "
         f"version {version}. Software."
     )
 
