@@ -82,7 +82,7 @@ def fit_run(
         truth_path: a graph to score against; nothing else sees it.
         covariates_path: table of tissue, batch and the like, which act on the outputs directly.
         kinds_path: table of the kinds of outputs; see `load_kinds`.
-        prior: what is known of the inputs and outputs; another makes another run.
+        prior: what is known about the inputs and outputs; a different one makes a different run.
         console: where progress is shown.
         quiet: show nothing.
         profile: print how many seconds and how much memory each stage takes.

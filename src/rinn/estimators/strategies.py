@@ -12,42 +12,43 @@ from rinn.estimators.predict import Predictor, Unpredictive
 class RINN(Predictor):
     """Learn the latent graph between two tables with redundant-input neural networks.
 
-    Where effects are faint, many networks are trained on X and Y, those that predict best are kept,
-    and one graph is read out of them. Where a regression is enough (see `effects`), none is.
-    `predict` gives the outputs that the kept networks expect on average, or without any the graph's
-    own network, `transform` the activity of each latent.
+    Where effects are faint, many networks are trained on X and Y, and one graph is read from those
+    that predict best. Where a regression is enough (see `effects`), no network is trained.
+    `predict` gives the mean prediction of the kept networks, or that of the graph's own network if
+    none was trained; `transform` gives the activity of each latent.
 
     Parameters:
         budget: "default", or "paper" for the search of Young, Andrews, Cooper and Lu (2020).
-        trials: how many networks to train; None means as many as the budget has.
-        epochs: the most epochs that a network is trained for; None means as the budget says.
-        keep: how many networks the graph is read from.
-        select: which: "accurate" for those that predict best, "paper" for the ten that the
-            paper's distance chooses, whatever `keep` says.
+        trials: number of networks to train; None means that of the budget.
+        epochs: maximum number of epochs for each network; None means that of the budget.
+        keep: number of networks that the graph is read from.
+        select: which networks: "accurate" for those that predict best, "paper" for the ten that
+            the paper's distance selects (`keep` is then ignored).
         loss: "bce" where all outputs are 0 or 1, "mse" where they are numbers, "poisson" where
             they are counts, "auto" for each by its kind (see `fit`).
         effects: what the graph is read from: "regression" of the outputs on the inputs, "network",
             "corrected" (networks and a regression of their residuals), or "auto": corrected where
             networks predict held-out samples better than a regression, which is used elsewhere.
-            With "regression" no network is trained. With "auto" none is either where clear effects
-            are 8 standard errors or more in the median, with more than 100 inputs, fewer than three
-            samples for each, or `trials` below 8; DNN and ESC train theirs, to be compared.
+            With "regression" no network is trained. With "auto" none is trained where clear
+            effects are 8 standard errors or more in the median, with more than 100 inputs, fewer
+            than three samples for each, or `trials` below 8. DNN and ESC always train, because they
+            exist for comparison.
         direct: whether inputs may act on outputs directly, without a latent between them.
         effects_only: whether graphs are scored by the effects of the inputs alone, not by what
             outputs have in common beyond them.
         output_edges: whether outputs may act on outputs: an output that replaces a latent
             is drawn as the cause of the others.
-        bootstraps: how many resamples of the rows say how often each latent and edge is found; 0
-            for none.
-        null: how often to repeat the search with the rows of Y permuted, and once with decoys, to
-            estimate how much is chance (`null_`, and `q` of the edges).
+        bootstraps: number of bootstrap resamples of the rows, which measure how often each latent
+            and edge is found; 0 for none.
+        null: number of searches with the rows of Y permuted, plus one with decoys, to estimate how
+            much is chance (`null_`, and `q` of the edges).
         device: "auto" (a GPU where there is one), "cpu" or "gpu".
         random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
             None or a RandomState draws one.
-        min_samples: with fewer samples than this, `fit` refuses; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; at least 10.
         verbose: show the progress of the training on stderr.
-        prior: what is known of inputs and outputs by their names: a file that `rinn fit --prior`
-            takes, or what `rinn.load_prior` made of several; None for nothing.
+        prior: prior knowledge about inputs and outputs: a file as for `rinn fit --prior`, or the
+            result of `rinn.load_prior`; None for none.
         n_jobs: cores of this machine to use; None and -1 mean all.
         client: a `distributed.Client` whose workers train and resample, or the name of a cluster as
             `rinn fit --cluster` takes it; None finds the client of a surrounding `with Client()`.
@@ -81,8 +82,8 @@ class RINN(Predictor):
 
     Notes:
         Rows of X and Y belong together in their order. Only where both are pandas objects whose
-        indexes differ, and neither index is the default 0, 1, 2 and so on, the indexes are taken
-        for sample ids, rows are matched by them, and a warning counts the rows without a partner.
+        indexes differ, and neither index is the default 0, 1, 2 and so on, the indexes are used
+        as sample ids, rows are matched by them, and a warning counts the rows without a partner.
 
     Examples:
         >>> from rinn import RINN, make_dataset
@@ -100,8 +101,8 @@ class RINN(Predictor):
 class DNN(Predictor):
     """Learn the latent graph between two tables with feed-forward networks.
 
-    The inputs enter the first hidden layer alone; how many layers there are is searched. All else,
-    parameters and attributes included, is as in `RINN`.
+    Only the first hidden layer reads the inputs; the number of layers is searched. Everything else,
+    including parameters and attributes, is as in `RINN`.
 
     Examples:
         >>> from rinn import DNN, make_dataset
@@ -118,8 +119,8 @@ class ESC(Predictor):
 
     The weights are limited to legal values and found by the constrained evolutionary strategy of
     Young, Andrews, Cooper and Lu (2020). `epochs` counts generations and `trials` populations,
-    the fittest network of each of which takes part in the selection. All else, parameters and
-    attributes included, is as in `RINN`.
+    the fittest network of each of which takes part in the selection. Everything else, including
+    parameters and attributes, is as in `RINN`.
 
     Examples:
         >>> from rinn import ESC, make_dataset
@@ -132,7 +133,7 @@ class ESC(Predictor):
 
 
 class DBN(Unpredictive, NetworkEstimator):
-    """Learn latents behind the outputs with deep belief networks, without a look at the inputs.
+    """Learn latents behind the outputs with deep belief networks, without using the inputs.
 
     The networks are autoencoders of Y, so that `graph_` has latents and outputs, but no edge from
     an input, and there is nothing to predict from X. Parameters and attributes are as in `RINN`,
@@ -156,13 +157,13 @@ class DBN(Unpredictive, NetworkEstimator):
 class DM(Unpredictive):
     """Find the latent graph between two tables by Detect MIMIC (Murray-Watters, Glymour 2015).
 
-    Tests of independence take the place of networks. There is nothing to predict with.
+    It uses tests of independence instead of networks, and cannot predict.
 
     Parameters:
         alpha_pc: level of the test between an input and an output; None tries 0.05, 0.01, 0.001
             and 0.0001.
         alpha_sober: level of the test of an edge between latents; None tries 0.1, 0.05 and 0.01.
-        min_samples: with fewer samples than this, `fit` refuses; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; at least 10.
 
     Attributes:
         graph_: networkx.DiGraph; latents that DM finds on a cycle are one. Where several alphas
@@ -195,10 +196,10 @@ class DM(Unpredictive):
 class Regression(Unpredictive):
     """Find a latent graph by a linear regression of each output, tests, and groups of inputs.
 
-    The baseline for the other strategies. There is nothing to predict with.
+    The baseline for the other strategies. It cannot predict.
 
     Parameters:
-        min_samples: with fewer samples than this, `fit` refuses; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; at least 10.
 
     Attributes:
         graph_: networkx.DiGraph; an effect on a single output is an edge from the input to it.

@@ -96,7 +96,7 @@ class Assumption:
 def check_assumptions(
     graph: nx.DiGraph, comparison: DataComparison | None = None
 ) -> tuple[Assumption, ...]:
-    """Go through A1 to A10 for a graph that is taken for the truth.
+    """Go through A1 to A10 for a graph that is assumed to be true.
 
     The graph settles A1, and may break A2 to A4. For A8 `find_smaller` tries single changes that
     keep the reach, so it can raise a doubt and never prove minimality. A6 and A7 need data.

@@ -58,9 +58,9 @@ class GraphScores:
 def score_graph(found: nx.DiGraph, truth: nx.DiGraph) -> GraphScores:
     """Score a found graph against a true one.
 
-    Latents of the truth that reach the same outputs are made one first; those of the found graph
+    Latents of the truth that reach the same outputs are merged first; those of the found graph
     are not, so a duplicate is a false positive. Twins (see `find_twins`) of which the found graph
-    has at least two, distinguished by their inputs, stay apart if that gives the better scores.
+    has at least two, distinguished by their inputs, stay separate if that gives the better scores.
     Only inputs and outputs of the truth count, and found latents that reach none of these outputs
     are ignored. Where there is nothing to find and nothing was found, the score is 1.
 

@@ -1,6 +1,6 @@
 """Which latents are identifiable, why the others are not, and the modified graph without those.
 
-The definitions are those of Young, Andrews, Cooper and Lu (2020). The graph is taken for the truth.
+The definitions are those of Young, Andrews, Cooper and Lu (2020). The graph is assumed to be true.
 """
 
 from __future__ import annotations
@@ -144,9 +144,9 @@ def explain_latents(graph: nx.DiGraph) -> tuple[LatentFinding, ...]:
 
     The paper's definition, to which A1 refers: (i) no input below the latent and no output above
     it; (ii) the inputs above it are not none, and not those of another latent with (i); (iii) the
-    same of the outputs below it. Proposition 2 needs A8 as well, that no other graph does with as
-    few edges. So a latent is called spare if it can be left out and its parents joined to its
-    children; one with a single parent or a single child always is. `find_smaller` of
+    same of the outputs below it. Proposition 2 also needs A8, that no other graph does the same
+    with as few edges. So a latent is called spare if it can be left out and its parents joined to
+    its children; one with a single parent or a single child always is. `find_smaller` of
     `graphs.minimal` tries more such changes.
 
     Args:

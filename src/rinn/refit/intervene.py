@@ -83,11 +83,11 @@ def predict_do(
 ) -> Prediction:
     """Predict how the outputs change when variables are set and edges are cut.
 
-    A variable that is set has this value in every sample, whatever its causes, and all that it
-    leads to follows. Where an edge is cut, its target sees its source at its mean. If variables
-    are set, the comparison is with the same samples and the same cut edges without the setting:
-    the change is then what the setting does along the edges that are left. With cut edges alone,
-    the comparison is with the whole graph.
+    A variable that is set has this value in every sample, regardless of its causes, and its
+    descendants change accordingly. Where an edge is cut, its target gets the mean of its source. If
+    variables are set, the comparison is with the same samples and the same cut edges without the
+    setting: the change is then what the setting does along the edges that are left. With cut edges
+    alone, the comparison is with the whole graph.
 
     Args:
         model: from `load_model`.

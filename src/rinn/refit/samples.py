@@ -258,8 +258,8 @@ def find_activity(model: RunModel, x: Source) -> pd.DataFrame:
     """Compute the activity of each latent in each sample.
 
     It is the value that the graph's own network gives the latent, a mean over the models of the
-    splits: mean 0 and standard deviation 1 over the run's own samples, turned so that it raises
-    the outputs. For these samples it is what activity.csv holds.
+    splits: mean 0 and standard deviation 1 over the run's own samples, with its sign chosen so
+    that it raises the outputs. For these samples it is what activity.csv holds.
 
     Args:
         model: from `load_model`.

@@ -27,7 +27,7 @@ from rinn.structure.check import compare_data
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What can be known of a graph that is taken for the truth.
+    """What can be known about a graph that is assumed to be true.
 
     `kept_latents` and `kept_edges` are those of its modified graph; `data` is there where tables
     were given, `fit` and `effects` where it is the graph of a run.

@@ -25,13 +25,13 @@ REFIT = "refit.json"
 
 
 def load_model(run: str | os.PathLike[str]) -> RunModel:
-    """Read what a finished run folder knows of its graph.
+    """Read the model of a finished run folder.
 
     Args:
         run: the folder.
 
     Returns:
-        The model, to be asked by `predict_do` and `find_activity`.
+        The model, for `predict_do` and `find_activity`.
 
     Raises:
         InputError: the folder is not a finished run's, its graph has no network of its own, or a
