@@ -263,7 +263,7 @@ def test_verbose_shows_progress(tables, capsys):
     RINN(**TINY, effects="corrected", verbose=True).fit(*tables)
     assert "2/2 networks" in capsys.readouterr().err
     RINN(**TINY, verbose=True).fit(*tables)
-    assert "No network is needed" in capsys.readouterr().err
+    assert "No networks to train" in capsys.readouterr().err
     RINN(**TINY).fit(*tables)
     assert capsys.readouterr().err == ""
 

@@ -189,7 +189,7 @@ def fit_folder(
             stored = load_manifest(out)
             clock = _Clock(folder, stored)
             if not (plan.trials or quiet):
-                message = "No network is needed; the graph is learned from the tables alone ..."
+                message = "No networks to train; searching for the graph ..."
                 console.print(message, highlight=False)
             try:
                 silent = quiet or not plan.trials

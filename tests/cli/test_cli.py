@@ -330,7 +330,7 @@ class TestFit:
         assert call(*fit_words(tmp_path, tmp_path / "run", "--effects", "regression")) == 0
         shown = capsys.readouterr()
         assert "left out always of X: constant (always 1)" in shown.out
-        assert shown.err.startswith("No network is needed; ")
+        assert shown.err.startswith("No networks to train; ")
         manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
         entry = {"table": "X", "name": "always", "reason": "constant (always 1)"}
         assert manifest["tables"]["dropped"] == [entry]

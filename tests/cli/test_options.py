@@ -166,3 +166,9 @@ def test_wrong_options_point_to_the_help(refuse):
     assert refuse("fit", "--verbos").endswith("; see 'rinn fit --help'.\n")
     assert refuse("--verbos").endswith("; see 'rinn --help'.\n")
     assert "help" not in refuse("fti")  # it names a command that is spelled similarly
+
+
+def test_usage_has_no_braces(capsys):
+    for command, usage in (("fit", "[OPTIONS] X Y"), ("robust", "[OPTIONS] ANALYSIS RUN [X] [Y]")):
+        assert run([command, "-h"]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == f"Usage: rinn {command} {usage}"

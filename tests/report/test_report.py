@@ -43,7 +43,7 @@ from rinn.report.info import comparison_info, graph_info, selection_info, should
 from rinn.runs.check import check_file
 from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
-from rinn.runs.sentences import describe_methods, describe_yardsticks, list_yardsticks
+from rinn.runs.sentences import EMPTY, describe_methods, describe_yardsticks, list_yardsticks
 from rinn.runs.write import tabulate_activity
 from run_folders import make_comparison, make_scores
 
@@ -343,6 +343,7 @@ def test_no_latent_is_said(run):
     words = read(write_report(run)).words
     assert "No latent is reported: none was found often enough with effects beyond chance" in words
     assert "There is no latent to list." in words
+    assert EMPTY in words
 
 
 def test_unfinished_run_is_refused(run):

@@ -26,6 +26,7 @@ from rinn.runs.manifest import PredictionSummary, Scores, ScoreValues, Spread
 from rinn.runs.progress import format_time
 from rinn.runs.read import RunContents
 from rinn.runs.sentences import (
+    EMPTY,
     LOSS_LABELS,
     NO_NETWORKS,
     describe_comparison,
@@ -74,7 +75,7 @@ def make_table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Ta
 
 def show_graph(graph: nx.DiGraph, console: Console) -> None:
     """Print the latents, one row each: what acts on them, what they act on."""
-    table = make_table("Latent graph", ("latent", "frequency", "acted on by", "acts on"))
+    table = make_table("Latent graph", ("latent", "frequency", "causes", "acts on"))
     for latent in by_role(graph, "latent"):
         frequency = graph.nodes[latent].get("frequency")
         table.add_row(
@@ -87,6 +88,8 @@ def show_graph(graph: nx.DiGraph, console: Console) -> None:
         console.print(table)
     else:
         console.print("No latent was found.")
+        if not graph.number_of_edges():
+            console.print(EMPTY)
 
 
 def list_dropped(dropped: Sequence[Dropped]) -> list[str]:

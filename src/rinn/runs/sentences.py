@@ -18,6 +18,10 @@ NO_NETWORKS = (
     "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
     "and inputs reach."
 )
+EMPTY = (
+    "If you expected edges, check that the rows of X and Y belong together, that each input varies "
+    "in at least ten samples, and that strong covariates are given."
+)
 LOSS_LABELS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 
 PAPER = (

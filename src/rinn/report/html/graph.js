@@ -255,7 +255,7 @@ function describeWays(n, name, paths) {
   };
   const through = of("latent").length ? `through ${list("latent")}` : "directly";
   if (node.role === "input") return `${name} acts ${through} on ${list("output")}.`;
-  const more = of("output").length ? `, and its way goes through or on to ${list("output")}` : "";
+  const more = of("output").length ? `; its paths also contain ${list("output")}` : "";
   return `${name} is acted on by ${list("input")} ${through}${more}.`;
 }
 

@@ -32,7 +32,7 @@ from rinn.report.html.markup import (
 from rinn.report.info import EdgeInfo, edges_info, graph_info, should_fold
 from rinn.runs.manifest import Manifest
 from rinn.runs.read import RunContents
-from rinn.runs.sentences import describe_comparison, list_yardsticks, name_explained
+from rinn.runs.sentences import EMPTY, describe_comparison, list_yardsticks, name_explained
 from rinn.structure.constants import MIN_FREQUENCY
 
 HEAD = 7.0  # of an arrow
@@ -315,7 +315,7 @@ def _render_legend(contents: RunContents) -> Markup:
     keys = []
     if contents.is_measured:
         if not contents.graph.number_of_edges():
-            text = "No edge was found often enough to be reported. " + text
+            text = f"No edge was found often enough to be reported. {EMPTY} {text}"
         text += (
             "Width: strength relative to the strongest edge of its kind; opacity: how often the "
             "edge was found. The sign of a latent is arbitrary; it is chosen so that the latent's "
