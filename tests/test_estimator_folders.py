@@ -173,7 +173,9 @@ def test_plots(model):
     assert isinstance(model.plot("comparison"), Figure)
     with pytest.raises(InputError, match=r"kind must be one of graph, .*got 'grph'"):
         model.plot("grph")
-    with pytest.raises(InputError, match="that the run has data for, got 'curves', but there is"):
+    with pytest.raises(
+        InputError, match="that the run has data for, got 'curves', but the run has"
+    ):
         model.plot("curves")
 
 

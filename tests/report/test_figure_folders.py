@@ -76,7 +76,7 @@ def test_what_a_run_lacks_is_left_out_with_a_reason(finished, tmp_path, capsys):
     assert call("draw", bare, "--out", tmp_path / "out") == 0
     words = capsys.readouterr().out
     assert "left out comparison: no truth was given to 'rinn fit'" in words
-    assert "left out curves: the run has no networks" in words
+    assert "left out curves: the run has no learning curves" in words
     assert (
         "left out selection: RUN must be a folder as rinn has written it, but trials.csv" in words
     )

@@ -21,6 +21,7 @@ from rinn.nets.predict import map_trained
 from rinn.refit.compare import Comparison
 from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
+from rinn.report.html import origin
 from rinn.report.html.answer import answer_info
 from rinn.report.html.charts import (
     describe_effects,
@@ -154,6 +155,12 @@ def change_manifest(folder, change):
 
 def read(path):
     return Reader(path.read_text(encoding="utf-8"))
+
+
+def test_large_files_are_not_part_of_the_page(run, monkeypatch):
+    monkeypatch.setattr(origin, "MAX_EMBEDDED", 1)
+    words = read(write_report(run)).words
+    assert "too large for this page: use 'rinn export RUN --format graphml'," in words
 
 
 def test_warnings_beyond_three_are_folded(run):

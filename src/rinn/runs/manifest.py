@@ -234,7 +234,10 @@ class Manifest:
 def load_manifest(folder: Path) -> Manifest:
     """Read the manifest of a run folder."""
     if not folder.is_dir():
-        raise InputError(f"RUN must be a run folder, but {folder} is not a folder")
+        raise InputError(
+            f"RUN must be a run folder, but {folder} is not a folder; name one that 'rinn fit' has "
+            f"written"
+        )
     try:
         return Manifest.from_json(json.loads(read_file(folder / MANIFEST, MANIFEST)))
     except (OSError, ValueError, RecursionError):

@@ -24,7 +24,7 @@ def encode_equivalents(graph: nx.DiGraph) -> bytes:
         "listed": min(len(graphs), MAX_GRAPHS),
         "graphs": [json.loads(encode_json(one)) for one in graphs[:MAX_GRAPHS]],
     }
-    return (json.dumps(content, indent=1) + "\n").encode()
+    return (json.dumps(content, separators=(",", ":")) + "\n").encode()
 
 
 def list_equivalents(graph: nx.DiGraph) -> list[nx.DiGraph]:

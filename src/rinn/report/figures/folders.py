@@ -199,7 +199,7 @@ def _draw_selection(run: RunContents, looks: Looks) -> Figure:
 
 
 def _draw_curves(run: RunContents, looks: Looks) -> Figure:
-    table = _need(run.curves, "the run has no networks")
+    table = _need(run.curves, "the run has no learning curves")
     return plot_curves(curves_info(table), title=looks.title)
 
 

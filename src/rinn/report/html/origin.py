@@ -14,6 +14,7 @@ from rinn.runs.read import RunContents
 
 MAX_DROPPED = 200
 MAX_WORKERS = 100
+MAX_EMBEDDED = 400_000  # bytes of a file within the page; a list of graphs may have a hundred
 
 
 def render_data(contents: RunContents) -> Markup:
@@ -70,12 +71,15 @@ def _describe_worker(worker: WorkerSummary) -> str:
 
 def render_downloads(contents: RunContents) -> Markup:
     """Offer the graph for other programs, each file within the page itself."""
-    links = []
+    links, large = [], []
     for export in EXPORTS.values():
         for ending, encode in ((export.suffix, export.encode), *export.companions.items()):
             try:
                 content = encode(contents.graph)
             except InputError:
+                continue
+            if len(content) > MAX_EMBEDDED:
+                large.append(f"'rinn export RUN --format {export.name}'")
                 continue
             name, size = f"graph{ending}", max(1, round(len(content) / 1000))
             about = export.about if ending == export.suffix else f"goes with graph{export.suffix}"
@@ -88,6 +92,8 @@ def render_downloads(contents: RunContents) -> Markup:
         "The files are part of this page; nothing is fetched. Weaker edges are in edges.csv of the "
         "run folder."
     )
+    if large:
+        note += f" Files that are too large for this page: use {', '.join(large)}."
     return join([paragraph(note, class_="note"), element("ul", *links, class_="downloads")])
 
 
