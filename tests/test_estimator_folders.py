@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from sklearn import set_config
 from sklearn.exceptions import NotFittedError
 
@@ -171,6 +172,9 @@ def test_report_is_that_of_the_run(model, tmp_path):
 def test_plots(model):
     assert isinstance(model.plot(), Figure)
     assert isinstance(model.plot("comparison"), Figure)
+    figure = model.plot(title="Ours", width=85)
+    assert figure.get_figwidth() == pytest.approx(85 / 25.4)
+    assert "Ours" in [text.get_text() for text in figure.findobj(Text)]
     with pytest.raises(InputError, match=r"kind must be one of graph, .*got 'grph'"):
         model.plot("grph")
     with pytest.raises(

@@ -166,12 +166,22 @@ class RunResults:
             replace_file(file, render_page(run, title).encode("utf-8", "replace"))
         return file
 
-    def plot(self, kind: str = "graph") -> Figure:
+    def plot(
+        self,
+        kind: str = "graph",
+        *,
+        title: str = "",
+        width: float | None = None,
+        font_size: float | None = None,
+    ) -> Figure:
         """Draw a figure of the run, as `rinn draw` does.
 
         Args:
             kind: one of the figures that `rinn draw --help` lists, such as graph, selection or
                 curves.
+            title: above the figure.
+            width: in millimetres; journals ask for 85 or 180.
+            font_size: of the usual text, in points.
 
         Returns:
             A matplotlib figure; its `savefig` writes it to a file.
@@ -186,12 +196,13 @@ class RunResults:
             >>> type(model.plot()).__name__
             'Figure'
         """
-        from rinn.report.figures.folders import FIGURES, Absent
+        from rinn.report.figures.folders import FIGURES, Absent, Looks
 
         figure = FIGURES[check_choice("kind", kind, FIGURES)]
+        looks = Looks(width=width, font_size=font_size, title=title)
         with self._open() as run:
             try:
-                return figure.draw(run)
+                return figure.draw(run, looks)
             except Absent as error:
                 raise InputError(
                     f"kind must be a figure that the run has data for, got {kind!r}, but {error}; "

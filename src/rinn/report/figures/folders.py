@@ -78,8 +78,11 @@ class FigureKind:
     plot: Callable[[Any, Looks], Figure]
 
     def draw(self, source: Any, looks: Looks = PLAIN) -> Figure:
-        """Draw the figure of a folder."""
-        return self.plot(source, looks)
+        """Draw the figure of a folder, at the size that was asked for."""
+        figure = self.plot(source, looks)
+        if looks.width or looks.font_size:
+            scale_figure(figure, looks.width and looks.width / INCH, looks.font_size)
+        return figure
 
 
 @dataclass(frozen=True)
@@ -124,8 +127,6 @@ def _draw(source: Any, figure: FigureKind, path: Path, looks: Looks) -> Drawn:
     except (Absent, InputError) as error:
         return Drawn(figure.name, None, str(error))
     make_folder(path.parent)
-    if looks.width or looks.font_size:
-        scale_figure(drawn, looks.width and looks.width / INCH, looks.font_size)
     save_figure(drawn, path, dpi=looks.dpi)
     return Drawn(figure.name, path)
 
