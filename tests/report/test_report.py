@@ -734,6 +734,8 @@ def test_predictions_have_yardsticks(run):
     assert "How well it predicts" in words
     assert "linear regression on all inputs 0.4000 60.0%" in words
     assert said in words  # in the methods
+    change_manifest(run, lambda m: m | {"comparison": losses | more | {"graph_loss": 1.0001}})
+    assert "network of the graph 0.0%" in describe_yardsticks(load_run(run).manifest)
     change_manifest(run, lambda m: m | {"comparison": losses | {"other": "each output's mean"}})
     manifest = load_run(run).manifest
     names = [name for name, *_ in list_yardsticks(manifest)]

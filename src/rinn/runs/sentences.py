@@ -14,6 +14,7 @@ from rinn.structure.effects import REGRESSION
 from rinn.structure.qvalues import Null, assign_q
 
 LEVEL = 0.05
+NO_GAIN = 5e-4  # shown as 0.0%, not as -0.0%
 NO_NETWORKS = (
     "Without networks all scores are the graph's: the paper's rule is applied to what its latents "
     "and inputs reach."
@@ -141,7 +142,8 @@ def list_yardsticks(manifest: Manifest) -> list[tuple[str, float, float]]:
         "network of the graph": comparison.graph_loss,
     }
     known = [(name, loss) for name, loss in losses.items() if loss is not None]
-    return [(name, loss, round(1 - loss / guess, 4) + 0.0) for name, loss in known]  # no -0.0
+    gains = [(name, loss, 1 - loss / guess) for name, loss in known]
+    return [(name, loss, 0.0 if abs(gain) < NO_GAIN else gain) for name, loss, gain in gains]
 
 
 def name_explained(manifest: Manifest) -> str:
