@@ -24,7 +24,7 @@ from scipy import stats
 from known_answers import STUDIES, Pair, Study
 from pagetables import replace_table, write_table
 from rinn.config import DEVICES, RunSettings
-from rinn.data.align import MIN_SAMPLES, as_data
+from rinn.data.align import as_data
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role, reach
 from rinn.nets.devices import find_devices
@@ -85,13 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(arguments)
     kind = STUDIES[options.study]
-    minimum = kind.min_samples or MIN_SAMPLES
     try:
         study = kind.load(options.data)
         settings = RunSettings(trials=options.trials, seed=options.seed)
         graphs = {
-            "regression, grouped (`--strategy regression`)": fit_baseline(study, settings, minimum),
-            "rinn": fit_rinn(study, settings, minimum, options.device),
+            "regression, grouped (`--strategy regression`)": fit_baseline(study, settings),
+            "rinn": fit_rinn(study, settings, options.device),
         }
     except (InputError, OSError) as error:
         parser.error(str(error))
@@ -106,22 +105,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("\n\n".join([*tables.values(), graph]))
 
 
-def fit_rinn(
-    study: Study, settings: RunSettings, minimum: int = MIN_SAMPLES, device: str = "auto"
-) -> nx.DiGraph:
+def fit_rinn(study: Study, settings: RunSettings, device: str = "auto") -> nx.DiGraph:
     """The graph as a user gets it."""
-    data = as_data(study.x, study.y, covariates=study.covariates, min_samples=minimum)
+    data = as_data(study.x, study.y, covariates=study.covariates)
     return fit_data(data, settings, find_devices(device), refit=False).latent.graph
 
 
-def fit_baseline(study: Study, settings: RunSettings, minimum: int = MIN_SAMPLES) -> nx.DiGraph:
+def fit_baseline(study: Study, settings: RunSettings) -> nx.DiGraph:
     """The graph of the strategy regression, each output centred within the covariates' levels."""
     y = study.y
     if study.covariates is not None:
         levels = study.covariates.reindex(y.index)
         y = y - y.groupby([levels[name] for name in levels]).transform("mean")
     plain = RunSettings(strategy="regression", seed=settings.seed)
-    return fit_data(as_data(study.x, y, min_samples=minimum), plain, ()).latent.graph
+    return fit_data(as_data(study.x, y), plain, ()).latent.graph
 
 
 def compare_pairs(graph: nx.DiGraph, study: Study) -> Found:

@@ -37,11 +37,10 @@ class Study:
 
 @dataclass(frozen=True)
 class StudyKind:
-    """How a study is read from a folder, and the number of samples that a fit asks for at least."""
+    """How a study is read from a folder."""
 
     title: str
     load: Callable[[Path], Study]
-    min_samples: int | None = None
 
 
 # Liver cells: columns as nodes of the authors' network; p_STAT2 and p_Tyk2 are not in it.
@@ -183,9 +182,7 @@ def _need(path: Path, frame: pd.DataFrame, names: Mapping[str, object] | tuple[s
 
 STUDIES = {
     "hepatocytes": StudyKind("stimuli and inhibitors of liver cells", load_liver),
-    "fly-rnai": StudyKind(
-        "knock-downs in fly immunity", lambda folder: load_listed(folder, FLY), min_samples=16
-    ),
+    "fly-rnai": StudyKind("knock-downs in fly immunity", lambda folder: load_listed(folder, FLY)),
     "melanoma": StudyKind(
         "drugs and pairs of drugs in melanoma cells", lambda folder: load_listed(folder, MELANOMA)
     ),

@@ -282,7 +282,7 @@ def test_verbose_shows_progress(tables, capsys):
         ({"device": "tpu"}, "device must be one of auto, cpu, gpu, got 'tpu'"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"min_samples": 9}, "min_samples must be a whole number of at least 10, got 9"),
-        ({"min_samples": None}, "min_samples must be a whole number of at least 10, got None"),
+        ({"min_samples": 2.5}, "min_samples must be a whole number of at least 10, got 2.5"),
     ],
 )
 def test_wrong_parameters_are_named(tables, parameters, message):
@@ -294,8 +294,10 @@ def test_wrong_tables_are_named(tables):
     x, y = tables
     with pytest.raises(InputError, match="Y must be a table of outputs"):
         RINN().fit(x, None)
-    with pytest.raises(ValueError, match=r"40 sample\(s\).*minimum of 50 is required by RINN"):
-        RINN().fit(x[:40], y[:40])
+    with pytest.raises(ValueError, match=r"9 sample\(s\).*minimum of 10 is required by RINN"):
+        RINN().fit(x[:9], y[:9])
+    with pytest.raises(InputError, match="at least 50 samples in common where outputs are 0/1"):
+        RINN().fit(x[:40], (y[:40] > 300).astype(float))
     with pytest.raises(InputError, match="same number of rows unless both have sample ids"):
         RINN().fit(x, y[:60].to_numpy())
     with pytest.raises(InputError, match="Y must have a column that varies"):

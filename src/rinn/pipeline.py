@@ -14,7 +14,7 @@ import pandas as pd
 from rinn.cluster.tasks import Workers
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
-from rinn.data.problem import Problem, is_large, make_problem
+from rinn.data.problem import MIN_HELD_OUT, Problem, is_large, make_problem
 from rinn.data.records import Data
 from rinn.data.stages import stage
 from rinn.errors import InputError, TrainingError
@@ -155,7 +155,7 @@ def plan_run(data: Data, settings: RunSettings, prior: PriorKnowledge | None = N
             f"leave them out, or choose rinn"
         )
     problem = make_problem(data, seed=settings.seed, loss=settings.loss)
-    _check_outputs(problem, strategy, settings)
+    _check_samples(problem, strategy, settings)
     skip_reason = find_skip_reason(problem, settings) if is_large(problem) else None
     if _is_screened(problem, strategy, skip_reason):
         with stage("screening"):
@@ -179,8 +179,8 @@ def _is_screened(problem: Problem, strategy: Strategy, skip_reason: str | None) 
     return skip_reason is not None if is_large(problem) else len(problem.y) > MANY_OUTPUTS
 
 
-def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
-    """Raise InputError where the outputs are none that the strategy can take."""
+def _check_samples(problem: Problem, strategy: Strategy, settings: RunSettings) -> None:
+    """Raise InputError where the samples are none that the strategy can take."""
     if problem.observed is not None and not strategy.takes_missing:
         raise InputError(
             f"Y must have no missing values for the strategy {settings.strategy!r}, but lacks "
@@ -191,6 +191,19 @@ def _check_outputs(problem: Problem, strategy: Strategy, settings: RunSettings) 
         raise InputError(
             f"Y must be all 0/1 or all numbers for the strategy {settings.strategy!r}, but is "
             f"mixed or counted; choose rinn or dnn, or pass --loss mse"
+        )
+    if not problem.is_small:
+        return
+    samples = problem.x.shape[1]
+    if not strategy.takes_few:
+        raise InputError(
+            f"strategy must be {list_strategies('takes_few')} with fewer than {MIN_HELD_OUT} "
+            f"samples, but is {settings.strategy!r} with {samples}; choose one of these"
+        )
+    if settings.effects not in ("auto", REGRESSION):
+        raise InputError(
+            f"effects must be auto or regression with fewer than {MIN_HELD_OUT} samples, which are "
+            f"too few to train networks, but is {settings.effects} with {samples}; choose auto"
         )
 
 
@@ -327,6 +340,8 @@ def _compare_graph(fit: Fit, settings: RunSettings) -> Fit:
     data, problem = fit.data, fit.problem
     refit = refit_graph(fit.latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
     fit = replace(fit, refit=refit, latent=annotate_latent(fit.latent, refit=refit))
+    if problem.is_small:
+        return fit
     if not fit.kept:
         test = score_predictions(predict_test(refit, problem), problem)
         return replace(fit, comparison=compare_regression(refit, problem), test=test)

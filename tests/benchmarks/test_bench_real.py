@@ -104,7 +104,7 @@ def test_listed_studies_are_read_and_scored(tmp_path, name):
     study = answers.STUDIES[name].load(write_study(tmp_path, listed, listed, outputs))
     assert study.known == study.textbook == answers.list_pairs(listed)
     assert set(study.inputs) == set(listed)
-    graph = bench.fit_baseline(study, bench.RunSettings(), minimum=16)
+    graph = bench.fit_baseline(study, bench.RunSettings())
     assert bench.compare_pairs(graph, study).recall > 0.5
 
 

@@ -140,12 +140,18 @@ def test_different_row_counts():
 
 
 def test_too_few_samples():
-    assert len(pair_tables(make(50), make(50, ["c"])).x) == 50
+    assert len(pair_tables(make(10), make(10, ["c"])).x) == 10
+    advice = "; add samples, or check that the sample ids are written in the same way"
+    reject(
+        make(9),
+        make(9, ["c"]),
+        f"X and Y must have at least 10 samples in common, but have 9{advice}",
+    )
     reject(
         make(49),
-        make(49, ["c"]),
-        "X and Y must have at least 50 samples in common, but have 49; add samples, or check that "
-        "the sample ids are written in the same way",
+        Table(np.arange(49)[:, None] % 2.0, ("c",)),
+        "X and Y must have at least 50 samples in common where outputs are 0/1 or counted, or lack "
+        f"values, but have 49{advice}",
     )
 
 

@@ -147,7 +147,7 @@ def test_treatments_that_cannot_be_told_apart_are_named(tmp_path):
     said = " ".join(made.warnings)
     assert "given at the same levels in the same samples ('D', 'E')" in said
     assert "No sample is without treatment" in said
-    assert "Too few samples: rinn fit needs at least 50, and there are 4" in said
+    assert "Too few samples: rinn fit needs at least 10, and there are 4" in said
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import pytest
 
 from linear_graphs import CHAIN, DIRECT, FORK, GRAPHS, ORPHAN, draw_structure, find_exact_moments
 from rinn.structure.moves import (
+    bypass_latent,
     contract_latent,
     insert_latent,
     is_acyclic,
@@ -43,6 +44,18 @@ def test_a_contracted_latent_leaves_all_effects(edges):
         np.testing.assert_allclose(find_effects(found), find_effects(structure), atol=1e-12)
     np.testing.assert_array_equal(structure.weights, before[0])
     np.testing.assert_array_equal(structure.edges, before[1])
+
+
+@pytest.mark.parametrize("edges", EVERY.values(), ids=EVERY)
+def test_a_bypassed_latent_leaves_all_effects(edges):
+    structure, *_ = draw_structure(edges)
+    for node in structure.latent_nodes:
+        for child in np.flatnonzero(structure.edges[node]):
+            found = bypass_latent(structure, node, child)
+            check(found)
+            assert not found.edges[node, child]
+            assert found.latents == structure.latents
+            np.testing.assert_allclose(find_effects(found), find_effects(structure), atol=1e-12)
 
 
 def test_a_removed_latent_takes_its_paths_with_it():

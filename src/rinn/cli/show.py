@@ -52,7 +52,7 @@ def show_run(run: RunContents, console: Console, *, is_scored: bool) -> None:
     _print(console, *(manifest.warnings or ()), *list_dropped(manifest.tables.dropped))
     _print(console, *(covariates.notes if covariates else ()))
     show_graph(run.graph, console)
-    show_test(manifest.test, console)
+    show_test(manifest.test, console, is_measured=manifest.effects is not None)
     _print(console, *(prior.notes if prior else ()))
     for part in (manifest.effects, manifest.fit, manifest.outputs, covariates, prior):
         _print(console, *([part.sentence] if part else []))
@@ -134,10 +134,11 @@ def show_scores(scores: Scores, console: Console) -> None:
     console.print(note if by_networks else NO_NETWORKS, style="dim")
 
 
-def show_test(test: PredictionSummary | None, console: Console) -> None:
+def show_test(test: PredictionSummary | None, console: Console, *, is_measured: bool) -> None:
     """Print the prediction error on the samples that no network has seen."""
     if test is None:
-        console.print("test set: not used, since the strategy makes no predictions")
+        why = "not used, since the strategy makes no predictions"
+        console.print(f"test set: {'none, as samples are few' if is_measured else why}")
         return
     label = LOSS_LABELS[test.loss]
     unit = " in the units of Y" if test.loss == "mse" else ""

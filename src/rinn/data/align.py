@@ -20,7 +20,7 @@ from rinn.data.covariates import (
     load_covariates,
     make_covariates,
 )
-from rinn.data.kinds import check_kinds, load_kinds
+from rinn.data.kinds import check_kinds, has_numbers, load_kinds
 from rinn.data.records import Data, Dropped
 from rinn.data.scaling import check_range
 from rinn.data.tables import (
@@ -34,6 +34,7 @@ from rinn.data.text import Cells, check_names, check_unique, is_id_header
 from rinn.errors import InputError, find_repeated, quote, quote_some
 
 MIN_SAMPLES = 50
+MIN_OF_NUMBERS = 10  # samples, where all outputs are numbers without gaps
 MIN_VALUES = 10  # of an output that is missing in other samples
 
 
@@ -90,7 +91,7 @@ def as_data(
     X: pd.DataFrame | np.ndarray,
     Y: pd.DataFrame | np.ndarray,
     *,
-    min_samples: int = MIN_SAMPLES,
+    min_samples: int | None = None,
     covariates: Any = None,
     kinds: Mapping[str, str] | pd.Series | None = None,
     as_is: bool = False,
@@ -103,7 +104,8 @@ def as_data(
     Args:
         X: the inputs, one row per sample.
         Y: the outputs, one row per sample.
-        min_samples: how many samples they must have in common.
+        min_samples: how many samples they must have in common: by default 10 where all outputs are
+            numbers without gaps, and 50 elsewhere.
         covariates: a DataFrame, Series or array of tissue, batch and the like, or None.
         kinds: from names of outputs to number, binary or count; others follow from their values.
         as_is: keep copies of inputs, and outputs with two values that are not 0 and 1.
@@ -131,7 +133,7 @@ def pair_tables(
     x: Table,
     y: Table,
     *,
-    min_samples: int = MIN_SAMPLES,
+    min_samples: int | None = None,
     covariates: CovariateTable | None = None,
     kinds: Mapping[str, str] | None = None,
     as_is: bool = False,
@@ -146,11 +148,7 @@ def pair_tables(
     x, y, covariates, dropped = _share_ids(x, y, covariates)
     x, lacking = _drop_without_covariates(x, covariates)
     x, y, unmatched = _match_samples(x, y)
-    if len(x.values) < min_samples:
-        raise InputError(
-            f"X and Y must have at least {min_samples} samples in common, but have {len(x.values)}"
-            f"; add samples, or check that the sample ids are written in the same way"
-        )
+    _check_count(len(x.values), MIN_OF_NUMBERS if min_samples is None else min_samples)
     names = {entry.name for entry in lacking}
     dropped += [entry for entry in unmatched if entry.name not in names]
     x_values, inputs, x_dropped = _drop_constant(x, "X")
@@ -174,7 +172,7 @@ def pair_tables(
         coded, constant = code_covariates(covariates.take(rows) if rows else covariates)
     new_inputs, new_outputs = _make_unique(inputs, outputs)
     renamed = zip(new_outputs, outputs, strict=True)
-    return Data(
+    data = Data(
         x_values,
         y_values,
         new_inputs,
@@ -186,6 +184,18 @@ def pair_tables(
         notes=tuple(notes),
         coding=coding,
     )
+    if min_samples is None and not has_numbers(data):
+        where = " where outputs are 0/1 or counted, or lack values"
+        _check_count(len(x_values), MIN_SAMPLES, where)
+    return data
+
+
+def _check_count(samples: int, least: int, where: str = "") -> None:
+    if samples < least:
+        raise InputError(
+            f"X and Y must have at least {least} samples in common{where}, but have {samples}; add "
+            f"samples, or check that the sample ids are written in the same way"
+        )
 
 
 def find_shared_rows(

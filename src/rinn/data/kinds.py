@@ -58,6 +58,11 @@ def find_kinds(data: Data, loss: str) -> tuple[str, ...]:
     return kinds
 
 
+def has_numbers(data: Data) -> bool:
+    """Whether all outputs are numbers without gaps."""
+    return data.is_complete and set(find_kinds(data, "auto")) == {NUMBER}
+
+
 def describe_outputs(problem: Problem) -> dict[str, Any] | None:
     """The kinds of the outputs and the fraction of missing values; None where there is no news."""
     if problem.loss != MIXED and problem.observed is None:

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
 
 from rinn.config import DEVICES, KEPT, RunSettings, check_choice, check_integer, count_cores
-from rinn.data.align import MIN_SAMPLES, find_names, match_rows, pair_tables
+from rinn.data.align import MIN_OF_NUMBERS, find_names, match_rows, pair_tables
 from rinn.data.covariates import match_covariates
 from rinn.data.kinds import check_kinds
 from rinn.data.records import Data
@@ -33,8 +33,6 @@ from rinn.structure.prior.sources import PriorKnowledge, load_prior
 
 if TYPE_CHECKING:
     from rinn.runs.read import RunContents
-
-FEWEST_SAMPLES = 10  # with fewer, the test or a validation set would be empty
 
 
 class GraphEstimator(RunResults, BaseEstimator):
@@ -57,7 +55,7 @@ class GraphEstimator(RunResults, BaseEstimator):
         null: int = 0,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
-        min_samples: int = MIN_SAMPLES,
+        min_samples: int | None = None,
         verbose: bool = False,
         prior: PriorKnowledge | str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
@@ -184,7 +182,8 @@ class GraphEstimator(RunResults, BaseEstimator):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self.get_params(deep=False).items()
         }
-        check_integer("min_samples", given["min_samples"], FEWEST_SAMPLES)
+        if given["min_samples"] is not None:
+            check_integer("min_samples", given["min_samples"], MIN_OF_NUMBERS)
         if "device" in given:
             check_choice("device", given["device"], DEVICES)
         if isinstance(given.get("random_state"), int):
@@ -210,7 +209,9 @@ class GraphEstimator(RunResults, BaseEstimator):
         names = find_names(X, "X"), find_names(Y, "Y")
         check_columns(X, "X")
         check_columns(Y, "Y")
-        x = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.min_samples)
+        x = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=self.min_samples or MIN_OF_NUMBERS
+        )
         y = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan",
                         input_name="y", estimator=self)  # fmt: skip
         is_single = y.ndim == 1

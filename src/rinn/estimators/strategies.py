@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rinn.data.align import MIN_SAMPLES
 from rinn.estimators.base import NetworkEstimator
 from rinn.estimators.predict import Predictor, Unpredictive
 
@@ -45,7 +44,9 @@ class RINN(Predictor):
         device: "auto" (a GPU where there is one), "cpu" or "gpu".
         random_state: an int is the seed of every random choice, the same as `rinn fit --seed`;
             None or a RandomState draws one.
-        min_samples: minimum number of samples that `fit` accepts; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; None means 10 where all outputs
+            are numbers without gaps, and 50 elsewhere. With fewer than 50, only RINN and Regression
+            read numbers.
         verbose: show the progress of the training on stderr.
         prior: prior knowledge about inputs and outputs: a file as for `rinn fit --prior`, or the
             result of `rinn.load_prior`; None for none.
@@ -163,7 +164,9 @@ class DM(Unpredictive):
         alpha_pc: level of the test between an input and an output; None tries 0.05, 0.01, 0.001
             and 0.0001.
         alpha_sober: level of the test of an edge between latents; None tries 0.1, 0.05 and 0.01.
-        min_samples: minimum number of samples that `fit` accepts; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; None means 10 where all outputs
+            are numbers without gaps, and 50 elsewhere. With fewer than 50, only RINN and Regression
+            read numbers.
 
     Attributes:
         graph_: networkx.DiGraph; latents that DM finds on a cycle are one. Where several alphas
@@ -186,7 +189,7 @@ class DM(Unpredictive):
         *,
         alpha_pc: float | None = None,
         alpha_sober: float | None = None,
-        min_samples: int = MIN_SAMPLES,
+        min_samples: int | None = None,
     ) -> None:
         self.alpha_pc = alpha_pc
         self.alpha_sober = alpha_sober
@@ -199,7 +202,9 @@ class Regression(Unpredictive):
     The baseline for the other strategies. It cannot predict.
 
     Parameters:
-        min_samples: minimum number of samples that `fit` accepts; at least 10.
+        min_samples: minimum number of samples that `fit` accepts; None means 10 where all outputs
+            are numbers without gaps, and 50 elsewhere. With fewer than 50, only RINN and Regression
+            read numbers.
 
     Attributes:
         graph_: networkx.DiGraph; an effect on a single output is an edge from the input to it.
@@ -215,5 +220,5 @@ class Regression(Unpredictive):
 
     _strategy = "regression"
 
-    def __init__(self, *, min_samples: int = MIN_SAMPLES) -> None:
+    def __init__(self, *, min_samples: int | None = None) -> None:
         self.min_samples = min_samples

@@ -42,9 +42,9 @@ class Refit:
     latent_values: Float[np.ndarray, "sample latent"]
 
     @property
-    def test_loss(self) -> float:
-        """Mean over the test samples and models."""
-        return float(self.test_losses.mean())
+    def test_loss(self) -> float | None:
+        """Mean over the test samples and models; None where none was held out."""
+        return float(self.test_losses.mean()) if self.test_losses.size else None
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the samples, ready for `json.dumps`."""

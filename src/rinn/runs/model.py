@@ -18,10 +18,9 @@ from rinn.graphs.basics import by_role
 from rinn.refit.model import GraphModel, NodeFunction
 from rinn.refit.samples import Range, RunModel, read_offsets
 from rinn.runs.checkpoint import WEIGHTS
-from rinn.runs.read import RunContents, TableScales, load_run, reject_file
+from rinn.runs.read import REFIT, RunContents, TableScales, load_run, reject_file
 
 ACTIVITY = "activity.csv"
-REFIT = "refit.json"
 
 
 def load_model(run: str | os.PathLike[str]) -> RunModel:

@@ -25,7 +25,6 @@ from rinn.runs.checkpoint import WEIGHTS, load_kept
 from rinn.runs.manifest import (
     MANIFEST,
     Manifest,
-    PredictionSummary,
     Scores,
     load_manifest,
     read_record,
@@ -45,13 +44,14 @@ from rinn.structure.qvalues import DECOY_ROUND, Null, NullRound
 
 EFFECTS = "effects.csv"
 NULL = "null.json"
+REFIT = "refit.json"
 ENDS = ["source", "target", "source_role", "target_role"]
 CURVES = ["trial", "epoch", "train_loss", "validation_loss"]
 TRIALS = ["sum_abs_weights", "validation_loss", "distance"]
 # All files that a run may have, but for its report, which is made from them.
 FILES = (
     *(MANIFEST, WEIGHTS, EFFECTS, NULL, NAMES, NODE_NAMES, NODE_MAP, "graph.json", "edges.csv"),
-    *("trials.csv", "curves.csv", "activity.csv", "refit.json", "screening.csv", "covariates.csv"),
+    *("trials.csv", "curves.csv", "activity.csv", REFIT, "screening.csv", "covariates.csv"),
     *("graph.graphml", "prior.json", "scores.json", "truth.json"),
 )
 
@@ -90,13 +90,6 @@ class RunContents:
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs."""
         return self.manifest.tables.outputs
-
-    @property
-    def test(self) -> PredictionSummary:
-        """How well the run predicts."""
-        if self.manifest.test is None:
-            raise self.reject(MANIFEST)
-        return self.manifest.test
 
     @property
     def scores(self) -> Scores | None:

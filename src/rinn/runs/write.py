@@ -102,6 +102,7 @@ def describe_effects(
     inputs: int,
     skip_reason: str | None = None,
     which_inputs: str = "all",
+    is_small: bool = False,
 ) -> str:
     """Say what the graph was read from, and why."""
     which = "kept network" if kept == 1 else f"{kept} kept networks"
@@ -118,10 +119,8 @@ def describe_effects(
     if skip_reason:
         how = f"a linear regression of the outputs on {which_inputs} inputs"
         how = how if is_joint else "regressions on each input by itself"
-        return (
-            f"The graph is read from {how}. No network was trained, {skip_reason}; 'rinn fit "
-            f"--effects corrected' trains networks."
-        )
+        more = "" if is_small else "; 'rinn fit --effects corrected' trains networks"
+        return f"The graph is read from {how}. No network was trained, {skip_reason}{more}."
     if not is_joint:
         return (
             f"The graph is read from regressions on each input by itself, because there are fewer "
@@ -281,6 +280,7 @@ def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
             inputs=len(fit.data.inputs),
             skip_reason=fit.skip_reason,
             which_inputs="these" if fit.data.screening else "all",
+            is_small=fit.problem.is_small,
         )
         sentence = " ".join([*describe_screening(fit.data, len(fit.problem.seen)), sentence])
         changes["effects"] = EffectsSummary(fit.effects.source, sentence)
@@ -296,7 +296,7 @@ def _write_details(run: OutputFolder, fit: Fit, manifest: Manifest) -> Manifest:
             dropped_inputs=fit.influence.dropped_inputs[:MAX_LISTED],
             contradictions=fit.influence.contradictions[:MAX_SHOWN],
         )
-    if fit.refit and fit.comparison:
+    if fit.refit:
         run.write_json("refit.json", fit.refit.to_json())
         run.write_table("activity.csv", tabulate_activity(fit.data, fit.refit))
         changes["comparison"] = fit.comparison

@@ -23,6 +23,7 @@ class Capabilities:
     takes_covariates: bool = False  # whether it can adjust for covariates
     takes_missing: bool = False  # whether Y may have missing values
     takes_mixed: bool = False  # whether outputs may be of several kinds, or counts
+    takes_few: bool = False  # whether there may be too few samples for a test set
     takes_prior: bool = False  # whether prior knowledge can act on its graph
     takes_null: bool = True  # whether its graph depends on which rows of X and Y belong together
     options: tuple[str, ...] = ()  # settings of a run that belong to it alone

@@ -176,6 +176,7 @@ REGRESSION = Detection(
     title="linear regression of each output, and groups of inputs",
     detect=detect_regression,
     takes_mixed=True,
+    takes_few=True,
     summary="Each output was regressed on all inputs, and inputs with significant effects on "
     "similar outputs became the causes of one latent.",
     caveats=(

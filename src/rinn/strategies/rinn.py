@@ -43,6 +43,7 @@ RINN = Networks(
     takes_covariates=True,
     takes_missing=True,
     takes_mixed=True,
+    takes_few=True,
     takes_prior=True,
     setup="as rinn fit without options",
     assumes="no unmeasured cause of both X and Y; latents that differ in their outputs",

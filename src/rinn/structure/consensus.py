@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import Stream
+from rinn.data.problem import MIN_HELD_OUT
 from rinn.data.stages import stage
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
@@ -24,7 +25,7 @@ from rinn.structure.local_search import LocalSearch
 from rinn.structure.moves import remove_latent, remove_unreached
 from rinn.structure.prior.log_odds import Prior
 from rinn.structure.records import GraphSettings, LatentGraph, Structure
-from rinn.structure.regression import Sample, estimate_moments
+from rinn.structure.regression import Sample, estimate_moments, resample_residuals
 from rinn.structure.reported import Resamples, report_graph
 from rinn.structure.search import find_structure
 
@@ -105,9 +106,13 @@ def search_resample(
 ) -> Structure:
     """The graph of one resample of the rows, without products."""
     rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, number + 1])
-    samples = len(sample.x)
-    weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
-    moments = estimate_moments(sample, weights)
+    samples, columns = sample.x.shape
+    is_joint = samples >= c.SAMPLES_PER_INPUT * columns
+    if samples < MIN_HELD_OUT and is_joint and sample.observed is None:
+        moments = estimate_moments(resample_residuals(sample, rng))
+    else:
+        weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)
+        moments = estimate_moments(sample, weights)
     graph = find_structure(moments, settings, prior, start=best, sweeps=0)
     return _resolve_products(graph, sample.owners, inputs, prior)
 

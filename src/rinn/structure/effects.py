@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from rinn.config import MIN_NETWORKS, RunSettings, Stream
 from rinn.data.adjustment import find_basis
 from rinn.data.least_squares import regress
-from rinn.data.problem import MANY_INPUTS, Problem, add_offset, is_large
+from rinn.data.problem import MANY_INPUTS, MIN_HELD_OUT, Problem, add_offset, is_large
 from rinn.nets.groups import TrainedNet
 from rinn.nets.predict import predict_net
 from rinn.strategies import find_strategy
@@ -127,6 +127,8 @@ def estimate_slopes(
 def explain_regression(problem: Problem) -> str | None:
     """Say why the effects of a regression are enough; this needs no trained network."""
     rows = np.sort(problem.seen)
+    if problem.is_small:
+        return f"there are fewer than {MIN_HELD_OUT} samples"
     if is_large(problem):
         return f"there are more than {MANY_INPUTS} inputs"
     if len(rows) < c.SAMPLES_PER_INPUT * len(problem.x):

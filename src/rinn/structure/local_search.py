@@ -10,6 +10,7 @@ import numpy as np
 from rinn.structure import constants as c
 from rinn.structure.first_graph import propose_graph
 from rinn.structure.moves import (
+    bypass_latent,
     contract_latent,
     find_noise_groups,
     insert_latent,
@@ -78,7 +79,7 @@ class LocalSearch:
         moves: list[Callable[[Scored], Scored]] = [
             self._explain_groups,
             partial(self._repeat, propose_inserts), partial(self._repeat, propose_merges),
-            self._reassign, self._split, self._remove, self._swap,
+            self._reassign, self._split, self._remove, self._bypass, self._swap,
         ]  # fmt: skip
         if self.with_covariance:
             moves.insert(0, self._add_factors)
@@ -283,6 +284,21 @@ class LocalSearch:
                 if after[1] < score - MIN_GAIN:
                     now = after
                     break
+        return now
+
+    def _bypass(self, now: Scored) -> Scored:
+        """Let the parents of a latent act on a child of it themselves, as far as that pays.
+
+        Where some have no effect through the child, edges that cancel their paths are saved.
+        """
+        inner, before = slice(now[0].inputs, now[0].first_output), now[0].latents
+        for node, child in np.argwhere(now[0].edges[inner, inner]) + now[0].inputs:
+            graph = now[0]
+            if graph.latents == before and graph.edges[node, child]:
+                after = self.fit(bypass_latent(graph, node, child))
+                if after[1] < now[1] + c.MAX_RISE_REMOVED * self.penalty:
+                    after = self.polish(after)
+                now = after if after[1] < now[1] - MIN_GAIN else now
         return now
 
     def _swap(self, now: Scored) -> Scored:

@@ -59,6 +59,15 @@ def contract_latent(graph: Structure, node: int) -> Structure:
     return remove_latent(replace(graph, edges=edges, weights=weights), node)
 
 
+def bypass_latent(graph: Structure, node: int, child: int) -> Structure:
+    """The graph in which the parents of a latent act on one of its children themselves."""
+    parents = np.flatnonzero(graph.edges[:, node])
+    weights = (
+        graph.weights[parents, child] + graph.weights[parents, node] * graph.weights[node, child]
+    )
+    return set_edges(set_edges(graph, node, child, None), parents, child, weights)
+
+
 def insert_latent(
     graph: Structure,
     parents: Sequence[int] | np.ndarray,

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from rinn.data.least_squares import RCOND, weigh_variances
+from rinn.data.least_squares import RCOND, regress, weigh_variances
 from rinn.structure import constants as c
 from rinn.structure.records import Moments
 
@@ -59,7 +59,8 @@ def estimate_moments(
         slopes = _regress_observed(x, y, observed * weight[:, None], taken, joint=is_joint)
     residual = (y - x @ slopes if is_joint else y) * observed
     both = (observed.T * weight) @ observed
-    free = np.maximum(both - taken, 1.0)
+    # Two less than usual: squares of Student's t then have mean 1.
+    free = np.maximum(both - taken - 2, 1.0)
     residual_covariance = (residual.T * weight) @ residual / free
     if sample.observed is not None:
         residual_covariance = _make_positive(residual_covariance)
@@ -70,6 +71,15 @@ def estimate_moments(
         _find_error_ratio(projection, residual, weight, leverage),
         joint=is_joint,
     )
+
+
+def resample_residuals(sample: Sample, rng: np.random.Generator) -> Sample:
+    """The sample with residuals drawn anew from its own (Freedman 1981): the design stays."""
+    samples, columns = sample.x.shape
+    fitted = sample.x @ regress(sample.x, sample.y)[0]
+    free = max(samples - 1 - sample.covariates - columns, 1)
+    drawn = (sample.y - fitted)[rng.integers(samples, size=samples)]
+    return replace(sample, y=fitted + (drawn - drawn.mean(axis=0)) * np.sqrt(samples / free))
 
 
 def _find_projection(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.ndarray:

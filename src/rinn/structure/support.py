@@ -2,9 +2,10 @@
 
 The errors of effects are normal only where inputs have many carriers and outputs no heavy tails,
 and networks can fit noise. So no latent is reported unless one of its inputs passes a test without
-these assumptions. `SetTest` compares linear effects with permuted samples. For effects that depend
-on other inputs, `HeldOutTest` tests whether what networks learned of an input predicts samples that
-they were not trained on; without networks, `ProductTest` tests products of inputs like inputs.
+these assumptions. `SetTest` compares linear effects with permuted samples; few samples have too few
+permutations, and there `RotationTest` assumes normal errors. For effects that depend on other
+inputs, `HeldOutTest` tests whether what networks learned of an input predicts samples that they
+were not trained on; without networks, `ProductTest` tests products of inputs like inputs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import stats
+from scipy import linalg, stats
 from scipy.special import gammaln
 
 from rinn.config import Stream
@@ -23,12 +24,13 @@ from rinn.data.adjustment import project
 from rinn.data.least_squares import RCOND
 from rinn.data.problem import Problem
 from rinn.nets.groups import TrainedNet
-from rinn.structure.constants import SAMPLES_PER_INPUT
+from rinn.structure.constants import LEVEL, SAMPLES_PER_INPUT
 from rinn.structure.held_out import HeldOutTest
 from rinn.structure.regression import Sample, can_add_products, count_inputs
 
 PRODUCTS = 0.1  # of the level: an input that acts by itself is the rule
 PERMUTATIONS = 1000
+MIN_ROTATIONS, MAX_ROTATIONS = 20_000, 200_000
 BATCH = 250  # permutations at a time
 MAX_KEPT = 20_000_000  # indices of permutations: more are drawn again for each input
 SMALLEST = 1e-300
@@ -57,7 +59,7 @@ def make_support_test(
 class SupportTest:
     """The tests of an input: `held_out` where effects are networks', `products` elsewhere."""
 
-    sets: SetTest
+    sets: SetTest | RotationTest
     held_out: HeldOutTest | None = None
     products: ProductTest | None = None
 
@@ -76,7 +78,7 @@ class SupportTest:
         return min(p, 1.0)
 
 
-def make_set_test(problem: Problem) -> SetTest:
+def make_set_test(problem: Problem) -> SetTest | RotationTest:
     """Make the test from the samples outside the test set; covariates are held fixed."""
     rows = np.sort(problem.seen)
     x, y = (table[:, rows].astype(np.float64) for table in (problem.x, problem.y))
@@ -86,6 +88,9 @@ def make_set_test(problem: Problem) -> SetTest:
             y = y * problem.observed[:, rows]
         x = x - x.mean(axis=1, keepdims=True)
         x = x - project(problem.adjustment.design[:, rows], x)
+    if problem.is_small:
+        design = problem.adjustment.design[:, rows] if problem.adjustment else x[:0]
+        return RotationTest(x, y, design)
     return SetTest(x, y, chosen=problem.tested[0] > len(x))
 
 
@@ -208,6 +213,60 @@ class SetTest:
         values, vectors = np.linalg.eigh(self._y @ self._y.T / samples)
         root = vectors * np.sqrt(np.maximum(values, 0.0))  # [output, factor]
         return (rng.standard_normal((PERMUTATIONS, len(root))) @ root.T) ** 2 / samples
+
+
+class RotationTest:
+    """Tests of one input against sets of outputs, as `SetTest`, with normal errors.
+
+    The direction of an input among the samples, all other inputs and covariates held fixed, is
+    compared with random directions (Langsrud 2005). Given normal errors, with any covariance of the
+    outputs, this is exact, however few the samples.
+    """
+
+    def __init__(
+        self,
+        x: Float[np.ndarray, "input sample"],
+        y: Float[np.ndarray, "output sample"],
+        fixed: Float[np.ndarray, "column sample"],
+    ) -> None:
+        self._x, self._y = x, y
+        self._fixed = np.vstack([fixed, np.ones((1, x.shape[1]))])
+        self._is_joint = x.shape[1] >= SAMPLES_PER_INPUT * len(x)
+        # Twice as many as the level for all inputs together can need.
+        self._count = min(max(2 * len(x) * round(1 / LEVEL), MIN_ROTATIONS), MAX_ROTATIONS)
+        self._last: tuple[int, np.ndarray, np.ndarray] | None = None
+
+    def find_p(
+        self, row: int, outputs: Sequence[int], beside: Sequence[int] | None = None
+    ) -> float:
+        """Find how often chance alone would give an input effects as strong."""
+        if not len(outputs):
+            return 1.0
+        if self._last is None or self._last[0] != row:
+            self._last = row, *self._rotate(row)
+        _, squares, sums = self._last
+        chance = np.count_nonzero(sums[:, len(outputs) - 1] >= squares[list(outputs)].sum())
+        return (1 + chance) / (1 + self._count)
+
+    def _rotate(
+        self, row: int
+    ) -> tuple[Float[np.ndarray, " output"], Float[np.ndarray, "rotation output"]]:
+        """Squared partial correlations of an input; of random directions, those of the k best."""
+        others = np.delete(self._x, row, axis=0) if self._is_joint else self._x[:0]
+        basis = linalg.orth(np.vstack([self._fixed, others]).T, rcond=RCOND)  # [sample, rank]
+        rng = np.random.default_rng([self._count, Stream.UNSEEDED])
+        drawn = rng.standard_normal((self._count, len(basis)), np.float32)
+        y = _take_direction(self._y, basis)
+        squares = (_take_direction(drawn, basis.astype(np.float32)) @ y.T.astype(np.float32)) ** 2
+        sums = np.cumsum(-np.sort(-squares, axis=1), axis=1)
+        return (_take_direction(self._x[row : row + 1], basis) @ y.T)[0] ** 2, sums
+
+
+def _take_direction(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Rows of length 1, without what a basis says of them."""
+    rows = rows - (rows @ basis) @ basis.T
+    size = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(size > 0, size, 1.0))
 
 
 def _sum_up(squares: Float[np.ndarray, "permutation output"], shape: tuple[int, ...]) -> Null:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from rinn.data.align import MIN_SAMPLES
+from rinn.data.align import MIN_OF_NUMBERS
 from rinn.data.log import LogEntry, ReadLog, log_count, log_names
 from rinn.data.text import check_names
 from rinn.data.warnings import warn_of_size
@@ -243,10 +243,10 @@ def _describe_outputs(y: pd.DataFrame) -> pd.DataFrame:
 def _list_warnings(x: pd.DataFrame, covariates: pd.DataFrame | None) -> tuple[str, ...]:
     """What the user must know before believing a graph of these tables."""
     warnings = [warn_of_size(*x.shape)]
-    if len(x) < MIN_SAMPLES:
+    if len(x) < MIN_OF_NUMBERS:
         warnings.append(
-            f"Too few samples: rinn fit needs at least {MIN_SAMPLES}, and there are {len(x)}; keep "
-            f"replicates and time points as samples, or add samples."
+            f"Too few samples: rinn fit needs at least {MIN_OF_NUMBERS}, and there are {len(x)}; "
+            f"keep replicates and time points as samples, or add samples."
         )
     if (x != 0).any(axis=1).all():
         warnings.append(

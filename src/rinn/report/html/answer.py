@@ -96,7 +96,9 @@ def _answer_alone(contents: RunContents) -> tuple[str, str, str]:
 
 
 def _describe_test(contents: RunContents, who: str) -> str:
-    test, what = contents.test, "networks" if contents.nets else "its fits"
+    test, what = contents.manifest.test, "networks" if contents.nets else "its fits"
+    if test is None:
+        return "No sample was held out, so nothing says how well the graph predicts."
     over = f"(mean ± standard deviation over {what})"
     start = f"On {count(test.samples, 'held-out sample')}, {who} a"
     error, auroc = _format_spread(test.error), test.auroc and _format_spread(test.auroc)

@@ -9,7 +9,7 @@ from rinn.errors import clip, count
 from rinn.graphs.basics import by_role
 from rinn.report.html.charts import describe_effects, draw_effects
 from rinn.report.html.markup import Markup, element, join, key, list_names, paragraph, table
-from rinn.runs.read import RunContents
+from rinn.runs.read import REFIT, RunContents
 from rinn.structure.enrichment import ALPHA
 
 MAX_ROWS = 15
@@ -95,14 +95,13 @@ def latent_effects(graph: nx.DiGraph, outputs: list[str]) -> dict[str, np.ndarra
 
 def describe_units(contents: RunContents) -> str:
     """Describe the scale of effects, as the end of a sentence; empty where there is none."""
-    test = contents.manifest.test
-    if not test:
+    if not contents.is_measured:
         return ""
-    scale = " standard deviations of the output"
-    if test.loss == "bce":
+    scale, loss = " standard deviations of the output", contents.scales.loss
+    if loss == "bce":
         scale = " on the scale of log odds"
-    elif test.loss == "mixed":
+    elif loss == "mixed":
         scale += ", close to its mean,"
-    if contents.manifest.comparison:
+    if (contents.folder / REFIT).exists():
         return f"{scale} as the latent goes from one standard deviation below its mean to one above"
     return f"{scale} for one standard deviation of the latent"
