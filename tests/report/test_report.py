@@ -18,7 +18,6 @@ from rinn.graphs.basics import by_role
 from rinn.graphs.files import load_graph, write_graph
 from rinn.graphs.formats.tables import edges_table
 from rinn.nets.predict import map_trained
-from rinn.refit.compare import Comparison
 from rinn.refit.effects import LatentEffect
 from rinn.refit.refit import Refit
 from rinn.report.html import origin
@@ -42,13 +41,11 @@ from rinn.report.html.page import list_sections, write_report
 from rinn.report.html.payload import activity_info, net_info, payload_info
 from rinn.report.info import comparison_info, graph_info, selection_info, should_fold
 from rinn.runs.check import check_file
-from rinn.runs.manifest import PredictionSummary, Spread, read_record
 from rinn.runs.read import add_weaker, load_run
 from rinn.runs.sentences import EMPTY, describe_methods, describe_yardsticks, list_yardsticks
 from rinn.runs.write import tabulate_activity
-from run_folders import make_comparison, make_scores
+from run_folders import make_scores
 
-COMPARED = read_record(Comparison, make_comparison())
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"quoted\" 'twice' & <b>",
@@ -434,28 +431,25 @@ def test_latent_effects_are_in_the_order_of_the_outputs():
 
 
 @pytest.mark.parametrize(
-    ("loss", "comparison", "words"),
+    ("loss", "has_refit", "words"),
     [
-        (
-            "mse",
-            COMPARED,
-            " standard deviations of the output as the latent goes from one ",
-        ),
-        (
-            "mse",
-            None,
-            " standard deviations of the output for one standard deviation of the latent",
-        ),
-        ("bce", COMPARED, " on the scale of log odds as the latent goes from one "),
-        ("mixed", COMPARED, " of the output, close to its mean, as the latent goes from "),
+        ("mse", True, " standard deviations of the output as the latent goes from one "),
+        ("mse", False, " standard deviations of the output for one standard deviation of the lat"),
+        ("bce", True, " on the scale of log odds as the latent goes from one "),
+        ("mixed", True, " of the output, close to its mean, as the latent goes from "),
     ],
 )
-def test_the_scale_of_effects_is_that_of_the_edges(made, loss, comparison, words):
-    contents = load_run(made)
-    test = PredictionSummary(Spread(0.5), None, 9, loss)
-    manifest = replace(contents.manifest, test=test, comparison=comparison)
-    assert words in describe_units(replace(contents, manifest=manifest))
-    assert describe_units(replace(contents, manifest=replace(manifest, test=None))) == ""
+def test_the_scale_of_effects_is_that_of_the_edges(made, tmp_path, loss, has_refit, words):
+    folder = made if has_refit else shutil.copytree(made, tmp_path / "run")
+    if not has_refit:
+        (folder / "refit.json").unlink()
+    contents = load_run(folder)
+    vars(contents)["scales"] = replace(contents.scales, loss=loss)
+    assert words in describe_units(contents)
+    alone = replace(contents.manifest, effects=None)
+    bare = replace(contents, manifest=alone)
+    vars(bare)["nets"] = ()
+    assert describe_units(bare) == ""
 
 
 def test_effects_have_sign_and_shade():

@@ -263,7 +263,6 @@ def test_the_damaged_file_is_named(place, name, command, capsys):
             "weights.safetensors in",
         ),
         ({"networks": {"trained": 4, "kept": [0]}}, "has no readable manifest.json"),
-        ({"test": None}, "manifest.json in"),
         ({"device": {"platform": "cpu"}}, "has no readable manifest.json"),
         ({"tables": {"x": "x", "y": "y", "samples": 8}}, "has no readable manifest.json"),
     ],

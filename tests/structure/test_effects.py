@@ -336,7 +336,8 @@ def test_a_regression_is_enough_where_its_effects_are_clear_or_networks_cannot_h
     assert explain_regression(draw_effects(1.0)).startswith("its effects are clear (2")
     assert explain_regression(draw_effects(0.25)) is None  # about six standard errors
     assert explain_regression(draw_effects(0.0)) is None
-    assert "fewer than 3 samples for each" in explain_regression(draw_effects(1.0, 30, 15))
+    assert "fewer than 3 samples for each" in explain_regression(draw_effects(1.0, 60, 25))
+    assert "fewer than 50 samples" in explain_regression(draw_effects(1.0, 30, 5))
     assert "more than 100 inputs" in explain_regression(draw_effects(0.0, 400, 101))
 
 

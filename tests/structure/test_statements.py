@@ -148,5 +148,5 @@ def test_json_may_have_a_mark_of_its_encoding_and_be_packed(tmp_path, monkeypatc
 
 def test_no_file(tmp_path):
     for name in ("a.csv", "a.json"):
-        with pytest.raises(InputError, match=r"--prior .*(there is none|cannot be read)"):
+        with pytest.raises(InputError, match=r"--prior .*(existing file|cannot be read)"):
             load_statements(tmp_path / name)
