@@ -1,12 +1,17 @@
 """The test of few samples: exact with normal errors, whatever the outputs share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from rinn.data.least_squares import regress
+from rinn.data.problem import make_problem
+from rinn.data.records import Data
+from rinn.structure.effects import estimate_effects
 from rinn.structure.regression import Sample, resample_residuals
-from rinn.structure.support import RotationTest
+from rinn.structure.support import RotationTest, make_set_test
 
 SAMPLES, INPUTS, OUTPUTS = 15, 4, 12
 NOTHING = np.zeros((0, SAMPLES))
@@ -82,3 +87,56 @@ def test_residuals_are_drawn_anew_and_the_design_stays():
     errors = np.sqrt(np.outer(np.diag(inverse), variance))
     assert (np.abs(slopes.mean(axis=0) - expected) < 5 * errors / np.sqrt(400)).all()
     assert np.median(slopes.std(axis=0) / errors) == pytest.approx(1.0, abs=0.1)
+
+
+def test_nothing_passes_where_no_sample_is_left():
+    rng, x = np.random.default_rng(5), draw_knock_downs()
+    fixed = rng.normal(size=(SAMPLES - INPUTS - 1, SAMPLES))
+    for used in (len(fixed), len(fixed) + 1):
+        test = RotationTest(x, draw_outputs(rng), rng.normal(size=(used, SAMPLES)))
+        assert all(test.find_p(row, range(OUTPUTS)) > 0.9 for row in range(INPUTS))
+    constant = np.tile(rng.normal(size=(OUTPUTS, 1)), SAMPLES)
+    assert RotationTest(x, constant, NOTHING).find_p(0, range(OUTPUTS)) == 1.0
+
+
+def test_without_controls_an_input_is_compared_with_the_mean_of_all():
+    rng, x = np.random.default_rng(6), np.kron(np.eye(INPUTS), np.ones(4))
+    noise = rng.normal(size=(OUTPUTS, 4 * INPUTS))
+    test = RotationTest(x, noise + 9.0 * x[2], np.zeros((0, 4 * INPUTS)))
+    assert test.find_p(2, range(OUTPUTS)) < 0.01 / INPUTS
+    p = [
+        RotationTest(x, rng.normal(size=noise.shape), x[:0]).find_p(row % INPUTS, range(OUTPUTS))
+        for row in range(200)
+    ]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("tested", [(0, 0), (500, 0), (20, 10 * OUTPUTS)])
+def test_a_clear_effect_can_pass_after_a_screening(tested):
+    rng, x = np.random.default_rng(7), draw_knock_downs()
+    names = tuple("abcd"), tuple(f"g{o}" for o in range(OUTPUTS))
+    problem = make_problem(Data(x.T, (draw_outputs(rng) + 30.0 * x[2]).T, *names))
+    test = make_set_test(replace(problem, tested=tested))
+    level = 0.01 / max(tested[0], INPUTS) / max(tested[1] / OUTPUTS, 1)
+    assert test.find_p(2, range(OUTPUTS)) <= level
+
+
+def test_covariates_take_no_freedom_from_new_residuals():
+    rng, x = np.random.default_rng(8), draw_knock_downs().T
+    x, y = x - x.mean(axis=0), rng.normal(size=(SAMPLES, OUTPUTS))
+    owners = tuple((i,) for i in range(INPUTS))
+    sample = Sample(x, y - y.mean(axis=0), None, 3, owners)
+    fitted = x @ regress(x, sample.y)[0]
+    drawn = [resample_residuals(sample, rng) for _ in range(400)]
+    variance = np.mean([((one.y - fitted).var(axis=0, ddof=1)) for one in drawn], axis=0)
+    expected = ((sample.y - fitted) ** 2).sum(axis=0) / (SAMPLES - 1 - INPUTS - 3)
+    np.testing.assert_allclose(variance, expected, rtol=0.1)
+    assert {one.covariates for one in drawn} == {0}
+
+
+def test_rows_are_resampled_where_samples_are_held_out():
+    rng = np.random.default_rng(9)
+    for samples, is_small in ((49, True), (52, False)):
+        x, y = rng.normal(size=(samples, 2)), rng.normal(size=(samples, 3))
+        problem = make_problem(Data(x, y, ("a", "b"), ("u", "v", "w")))
+        assert estimate_effects(problem).sample.is_small == is_small

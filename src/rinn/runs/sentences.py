@@ -21,7 +21,7 @@ NO_NETWORKS = (
 )
 EMPTY = (
     "If you expected edges, check that the rows of X and Y belong together, that each input varies "
-    "in at least ten samples, and that strong covariates are given."
+    "in enough samples, and that strong covariates are given."
 )
 LOSS_LABELS = {"mse": "mean squared error", "bce": "cross-entropy", "mixed": "mean deviance"}
 

@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import Stream
-from rinn.data.problem import MIN_HELD_OUT
 from rinn.data.stages import stage
 from rinn.structure import constants as c
 from rinn.structure.effects import Effects
@@ -104,11 +103,11 @@ def search_resample(
     prior: Prior | None,
     seed: int,
 ) -> Structure:
-    """The graph of one resample of the rows, without products."""
+    """The graph of one resample of the rows, or of residuals, without products."""
     rng = np.random.default_rng([seed, Stream.BOOTSTRAPS, number + 1])
     samples, columns = sample.x.shape
     is_joint = samples >= c.SAMPLES_PER_INPUT * columns
-    if samples < MIN_HELD_OUT and is_joint and sample.observed is None:
+    if sample.is_small and is_joint:
         moments = estimate_moments(resample_residuals(sample, rng))
     else:
         weights = rng.multinomial(samples, np.full(samples, 1 / samples)).astype(np.float64)

@@ -164,7 +164,7 @@ def _take_sample(problem: Problem, rows: np.ndarray) -> Sample:
         covariates = find_basis(problem.adjustment.design[:, rows]).shape[1]
         y = _centre(_regress_out(problem, rows, y), observed)
     owners = tuple((i,) for i in range(x.shape[1]))
-    return Sample(x, y, observed, covariates, owners, problem.tested)
+    return Sample(x, y, observed, covariates, owners, problem.tested, problem.is_small)
 
 
 def _regress_out(problem: Problem, rows: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ class Sample:
     covariates: int  # how many columns were regressed out of both before
     owners: tuple[tuple[int, ...], ...]  # the inputs that each column of x is made of
     tested: tuple[int, int] = (0, 0)  # inputs and outputs before screening, where there was one
+    is_small: bool = False  # whether resamples need all rows
 
 
 def estimate_moments(
@@ -79,7 +80,9 @@ def resample_residuals(sample: Sample, rng: np.random.Generator) -> Sample:
     fitted = sample.x @ regress(sample.x, sample.y)[0]
     free = max(samples - 1 - sample.covariates - columns, 1)
     drawn = (sample.y - fitted)[rng.integers(samples, size=samples)]
-    return replace(sample, y=fitted + (drawn - drawn.mean(axis=0)) * np.sqrt(samples / free))
+    drawn = (drawn - drawn.mean(axis=0)) * np.sqrt(samples / free)
+    # Covariates explain nothing of these residuals, and take no degree of freedom.
+    return replace(sample, y=fitted + drawn, covariates=0)
 
 
 def _find_projection(x: np.ndarray, covariance: np.ndarray, *, joint: bool) -> np.ndarray:

@@ -187,7 +187,7 @@ def test_fit(graph: Structure, effects: Effects) -> dict[str, float] | None:
     moments = effects.moments.take(graph.inputs)
     # Hotelling: the residual covariance is estimated as well.
     freedom = max(moments.samples - graph.inputs - 1, 1.0)
-    if freedom <= graph.outputs + 1:
+    if freedom <= graph.outputs * (2 if effects.sample.is_small else 1) + 1:
         return None
     misfit = Misfit(moments, effects_only=True)
     value = max(misfit.fit(graph, c.SUPPORT_STEPS)[1], 0.0)  # an exact fit may round below 0

@@ -34,6 +34,7 @@ MIN_ROTATIONS, MAX_ROTATIONS = 20_000, 200_000
 BATCH = 250  # permutations at a time
 MAX_KEPT = 20_000_000  # indices of permutations: more are drawn again for each input
 SMALLEST = 1e-300
+ROUNDING = 1e-5  # of numbers of single precision
 MIN_CARRIERS = 1000  # effective: with as many, permuted correlations are normal
 MIN_SPREAD = 0.05  # of the logarithms: permuted samples may all give the same
 # Of an input with all others held fixed. Set on 400 tables with idle inputs that correlate .5 to
@@ -90,7 +91,9 @@ def make_set_test(problem: Problem) -> SetTest | RotationTest:
         x = x - project(problem.adjustment.design[:, rows], x)
     if problem.is_small:
         design = problem.adjustment.design[:, rows] if problem.adjustment else x[:0]
-        return RotationTest(x, y, design)
+        inputs, outputs = problem.tested  # before screening
+        tests = max(inputs, len(x)) * max(outputs / len(y), 1.0)
+        return RotationTest(x, y, design, tests=tests)
     return SetTest(x, y, chosen=problem.tested[0] > len(x))
 
 
@@ -228,43 +231,64 @@ class RotationTest:
         x: Float[np.ndarray, "input sample"],
         y: Float[np.ndarray, "output sample"],
         fixed: Float[np.ndarray, "column sample"],
+        *,
+        tests: float = 1.0,
     ) -> None:
-        self._x, self._y = x, y
         self._fixed = np.vstack([fixed, np.ones((1, x.shape[1]))])
-        self._is_joint = x.shape[1] >= SAMPLES_PER_INPUT * len(x)
-        # Twice as many as the level for all inputs together can need.
-        self._count = min(max(2 * len(x) * round(1 / LEVEL), MIN_ROTATIONS), MAX_ROTATIONS)
+        self._x, self._y = _leave_out(x, _find_basis(self._fixed)), y
+        is_joint = x.shape[1] >= SAMPLES_PER_INPUT * len(x)
+        # As in `SetTest`: what the other inputs do not say of each input.
+        inverse = np.linalg.pinv(self._x @ self._x.T, rcond=RCOND, hermitian=True)
+        self._alone, self._is_joint = inverse @ self._x if is_joint else self._x, is_joint
+        # Twice as many as the level for all tests together can need.
+        self._count = int(np.clip(2 * tests / LEVEL, MIN_ROTATIONS, MAX_ROTATIONS))
         self._last: tuple[int, np.ndarray, np.ndarray] | None = None
 
     def find_p(
         self, row: int, outputs: Sequence[int], beside: Sequence[int] | None = None
     ) -> float:
-        """Find how often chance alone would give an input effects as strong."""
+        """Find how often chance alone would give an input effects as strong.
+
+        All other inputs are held fixed, also where `beside` names some of them.
+        """
         if not len(outputs):
             return 1.0
         if self._last is None or self._last[0] != row:
             self._last = row, *self._rotate(row)
         _, squares, sums = self._last
-        chance = np.count_nonzero(sums[:, len(outputs) - 1] >= squares[list(outputs)].sum())
-        return (1 + chance) / (1 + self._count)
+        result = squares[list(outputs)].sum() * (1 - ROUNDING)
+        return (1 + np.count_nonzero(sums[:, len(outputs) - 1] >= result)) / (1 + self._count)
 
     def _rotate(
         self, row: int
     ) -> tuple[Float[np.ndarray, " output"], Float[np.ndarray, "rotation output"]]:
         """Squared partial correlations of an input; of random directions, those of the k best."""
-        others = np.delete(self._x, row, axis=0) if self._is_joint else self._x[:0]
-        basis = linalg.orth(np.vstack([self._fixed, others]).T, rcond=RCOND)  # [sample, rank]
+        direction = _take_direction(self._alone[row : row + 1])
+        others = _leave_out(self._x, direction.T) if self._is_joint else self._x[:0]
+        basis = _find_basis(np.vstack([self._fixed, others]))
+        y = _take_direction(_leave_out(self._y, basis)).T
         rng = np.random.default_rng([self._count, Stream.UNSEEDED])
         drawn = rng.standard_normal((self._count, len(basis)), np.float32)
-        y = _take_direction(self._y, basis)
-        squares = (_take_direction(drawn, basis.astype(np.float32)) @ y.T.astype(np.float32)) ** 2
-        sums = np.cumsum(-np.sort(-squares, axis=1), axis=1)
-        return (_take_direction(self._x[row : row + 1], basis) @ y.T)[0] ** 2, sums
+        drawn = _take_direction(_leave_out(drawn, basis.astype(np.float32)))
+        sums = -((drawn @ y.astype(np.float32)) ** 2)
+        sums.sort(axis=1)
+        np.cumsum(sums, axis=1, out=sums)
+        return (direction @ y)[0] ** 2, np.negative(sums, out=sums)
 
 
-def _take_direction(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Rows of length 1, without what a basis says of them."""
-    rows = rows - (rows @ basis) @ basis.T
+def _find_basis(rows: np.ndarray) -> Float[np.ndarray, "sample rank"]:
+    return np.asarray(linalg.orth(rows.T, rcond=RCOND))
+
+
+def _leave_out(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Rows without what an orthonormal basis says of them; 0 where only rounding is left."""
+    left = rows - (rows @ basis) @ basis.T
+    size, whole = (np.linalg.norm(part, axis=1, keepdims=True) for part in (left, rows))
+    return np.asarray(np.where(size > ROUNDING * whole, left, 0))
+
+
+def _take_direction(rows: np.ndarray) -> np.ndarray:
+    """Rows of length 1."""
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(size > 0, size, 1.0))
 
