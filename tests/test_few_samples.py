@@ -13,6 +13,8 @@ from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role
 from rinn.pipeline import fit_data, plan_run
+from rinn.structure.null import fit_round
+from rinn.structure.qvalues import DECOY_ROUND
 
 ARRAYS = 3  # of each knock-down, and of controls
 QUICK = RunSettings(bootstraps=5)
@@ -112,6 +114,25 @@ def test_a_run_says_what_is_assumed(tables, tmp_path, capsys):
     assert (
         run(["whatif", str(out), str(words[0]), "--do", "a=1", "--out", str(tmp_path / "w")]) == 0
     )
+
+
+def test_decoys_leave_three_samples_for_each_input(tables):
+    found = fit_round(as_data(*tables), QUICK, (), DECOY_ROUND, fit=fit_data)
+    assert (found.decoys, found.connected_decoys, found.connected_inputs) == (1, 0, 4)
+
+
+def test_many_outputs_of_few_samples_have_no_test_of_fit(tables):
+    x, y = tables
+    for outputs, is_tested in ((4, True), (5, False)):
+        fit = fit_data(as_data(x, y.iloc[:, :outputs]), QUICK, (), refit=False).latent.fit
+        assert (fit is not None) == is_tested
+
+
+def test_without_controls_the_graph_is_found(tables):
+    x, y = tables
+    treated = x.any(axis=1)
+    graph = fit_data(as_data(x[treated], y[treated]), QUICK, (), refit=False).latent.graph
+    assert sum(graph.out_degree(name) > 0 for name in x) >= 3  # one is what the others are not
 
 
 def test_estimators_take_few_samples(tables):

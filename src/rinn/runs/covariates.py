@@ -51,8 +51,8 @@ def summarise_covariates(problem: Problem, covariates: Covariates) -> CovariateS
         fraction=fraction,
         sentence=(
             f"Covariates alone ({names}) explain {100 * max(fraction, 0.0):.0f}% of the outputs' "
-            f"{what} in samples left out of their fit; they act on the outputs directly and are not "
-            f"part of the graph."
+            f"{what} in samples left out of their fit; they act on the outputs directly and are "
+            f"not part of the graph."
         ),
         notes=tuple(covariates.notes),
     )

@@ -19,7 +19,7 @@ import numpy as np
 
 from rinn.cluster.tasks import Workers, run_tasks
 from rinn.config import RunSettings, Stream, check_integer
-from rinn.data.problem import make_problem
+from rinn.data.problem import SAMPLES_PER_INPUT, make_problem
 from rinn.data.records import Data
 from rinn.errors import InputError
 from rinn.nets.devices import find_devices
@@ -102,7 +102,7 @@ def fit_round(
     seed, rng = _open_stream(settings, number)
     decoys: tuple[str, ...] = ()
     if number == DECOY_ROUND:
-        changed, decoys = add_decoys(data, rng)
+        changed, decoys = add_decoys(data, rng, _count_decoys(data, settings))
     else:
         changed = permute_outputs(data, rng)
     latent = fit(changed, replace(settings, seed=seed), devices, report=report).latent
@@ -158,6 +158,13 @@ def add_decoys(
         decoys.append(name)
     x = np.concatenate([data.x, data.x[np.ix_(order, chosen)]], axis=1)  # [sample, input + decoy]
     return replace(data, x=x, inputs=(*data.inputs, *decoys)), tuple(decoys)
+
+
+def _count_decoys(data: Data, settings: RunSettings) -> int:
+    """As many as a regression on all inputs together takes, if it takes the inputs."""
+    problem = make_problem(data, seed=settings.seed, loss=settings.loss)
+    free = len(problem.seen) // SAMPLES_PER_INPUT - len(data.inputs)
+    return MAX_DECOYS if free < 0 else min(MAX_DECOYS, max(free, 1))
 
 
 def _limit(data: Data, settings: RunSettings, networks: int) -> RunSettings:
