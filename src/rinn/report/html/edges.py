@@ -48,7 +48,7 @@ def render_edges(contents: RunContents) -> Markup:
             "its mean to one above, or from 0 to 1; spread: its standard deviation over refits. "
             f"Bootstrap frequency: the fraction of {contents.repeats} whose graph has the edge, "
             "a measure of stability and not the probability that it is true. Loss without it: "
-            "the rise of the held-out loss when the edge is cut.",
+            "the rise of the loss on validation samples when the edge is cut.",
             class_="note",
         ))  # fmt: skip
     return join(parts)
