@@ -298,7 +298,8 @@ class LocalSearch:
                 after = self.fit(bypass_latent(graph, node, child))
                 if after[1] < now[1] + c.MAX_RISE_REMOVED * self.penalty:
                     after = self.polish(after)
-                now = after if after[1] < now[1] - MIN_GAIN else now
+                is_smaller = self.count_edges(after[0]) < self.count_edges(graph)
+                now = after if is_smaller and after[1] < now[1] - MIN_GAIN else now
         return now
 
     def _swap(self, now: Scored) -> Scored:
