@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -30,7 +32,7 @@ def test_effects_are_those_of_min_squares():
     np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:, :1], ratio.shape), rtol=1e-10)
     np.testing.assert_allclose(ratio, 1, atol=0.12)
     np.testing.assert_allclose(found.inputs, np.corrcoef(x.T), atol=1e-10)
-    free = len(x) - 5 - 2  # the variance of Student's t
+    free = len(x) - 5
     share = 3 / 403  # shrinkage towards the diagonal
     expected = left.T @ left / free / np.outer(y.std(axis=0), y.std(axis=0))
     expected = np.where(np.eye(3) > 0, expected, (1 - share) * expected)
@@ -153,7 +155,23 @@ def test_covariates_take_degrees_of_freedom():
     few = type(plain)(plain.x, plain.y, None, 10, plain.owners)
     ratio = np.diag(estimate_moments(few).residual) - MIN_RESIDUAL
     ratio = ratio / (np.diag(estimate_moments(plain).residual) - MIN_RESIDUAL)
-    np.testing.assert_allclose(ratio, 53 / 43, rtol=1e-9)
+    np.testing.assert_allclose(ratio, 55 / 45, rtol=1e-9)
+
+
+def test_squared_effects_of_few_samples_have_mean_one():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(12, 3))
+    squares = []
+    for _ in range(300):
+        sample = make_sample(x, rng.normal(size=(12, 30)))
+        few = dataclasses.replace(sample, is_small=True)
+        plain = estimate_moments(sample).residual - MIN_RESIDUAL * np.eye(30)
+        small = estimate_moments(few)
+        np.testing.assert_allclose(
+            np.diag(small.residual - MIN_RESIDUAL * np.eye(30)), np.diag(plain) * 8 / 6, rtol=1e-9
+        )
+        squares.append(small.z**2)
+    assert 0.8 < np.mean(squares) < 1.2
 
 
 def test_constant_columns_have_no_effect():

@@ -79,8 +79,11 @@ class LocalSearch:
         moves: list[Callable[[Scored], Scored]] = [
             self._explain_groups,
             partial(self._repeat, propose_inserts), partial(self._repeat, propose_merges),
-            self._reassign, self._split, self._remove, self._bypass, self._swap,
+            self._reassign, self._split, self._remove, self._swap,
         ]  # fmt: skip
+        if self.misfit.moments.samples < c.MIN_HELD_OUT:
+            # With more samples, development graphs are no better for it.
+            moves.append(self._bypass)
         if self.with_covariance:
             moves.insert(0, self._add_factors)
         for _ in range(sweeps):

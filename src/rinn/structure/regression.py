@@ -60,8 +60,8 @@ def estimate_moments(
         slopes = _regress_observed(x, y, observed * weight[:, None], taken, joint=is_joint)
     residual = (y - x @ slopes if is_joint else y) * observed
     both = (observed.T * weight) @ observed
-    # Two less than usual: squares of Student's t then have mean 1.
-    free = np.maximum(both - taken - 2, 1.0)
+    # Of few samples two less than usual: squares of Student's t then have mean 1.
+    free = np.maximum(both - taken - (2 if sample.is_small else 0), 1.0)
     residual_covariance = (residual.T * weight) @ residual / free
     if sample.observed is not None:
         residual_covariance = _make_positive(residual_covariance)
