@@ -98,6 +98,7 @@ def test_seeds_and_budget_are_those_asked_for():
     assert cases[0].label == "budget paper, 4 networks, 2 epochs"
 
 
+@pytest.mark.slow
 def test_random_graphs_keep_their_ranges():
     drawn = [bench.draw_random(number, 60) for number in range(8)]
     for number, (simulation, notes) in enumerate(drawn):

@@ -35,10 +35,10 @@ def test_p_values_of_noise_are_uniform():
     rng, x = np.random.default_rng(0), draw_knock_downs()
     p = [
         RotationTest(x, draw_outputs(rng), NOTHING).find_p(number % INPUTS, range(OUTPUTS))
-        for number in range(300)
+        for number in range(150)
     ]
     assert stats.kstest(p, "uniform").pvalue > 0.01
-    assert np.mean(np.array(p) < 0.05) < 0.08
+    assert np.mean(np.array(p) < 0.05) < 0.1
 
 
 def test_one_output_is_the_t_test():
