@@ -13,6 +13,7 @@ from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role
 from rinn.pipeline import fit_data, plan_run
+from rinn.structure.effects import estimate_effects
 from rinn.structure.null import fit_round
 from rinn.structure.qvalues import DECOY_ROUND
 
@@ -64,6 +65,7 @@ def test_no_sample_is_held_out_below_fifty():
         problem = make_problem(as_data(x, y))
         assert len(problem.test) == expected
         assert problem.is_small == (expected == 0)
+        assert estimate_effects(problem).moments.has_few_samples == problem.is_small
         assert len(problem.seen) == samples - expected
 
 

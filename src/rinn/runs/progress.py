@@ -21,8 +21,8 @@ SECONDS_BEFORE_ESTIMATE = 5.0  # while some devices still compile, the pace is t
 class WorkProgress:
     """A bar or lines for work of `total` parts; use as a context, and call `show`.
 
-    The time that is left is estimated from what this session did: what an earlier one finished
-    says nothing about the pace.
+    The time that is left is estimated from what was done since the command was given: what an
+    interrupted run finished says nothing about the pace.
     """
 
     def __init__(self, name: str, total: float, console: Console, quiet: bool) -> None:

@@ -7,7 +7,6 @@ reported figure (`make_dataset` with seeds 100 to 107 and 91000 to 91105, and gr
 """
 
 from rinn.data.problem import MANY_INPUTS as MANY_INPUTS
-from rinn.data.problem import MIN_HELD_OUT as MIN_HELD_OUT
 from rinn.data.problem import SAMPLES_PER_INPUT as SAMPLES_PER_INPUT
 
 # Score (score.py). The penalty of an edge is log(samples) + log(inputs x outputs), the extended BIC

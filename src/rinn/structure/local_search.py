@@ -81,7 +81,7 @@ class LocalSearch:
             partial(self._repeat, propose_inserts), partial(self._repeat, propose_merges),
             self._reassign, self._split, self._remove, self._swap,
         ]  # fmt: skip
-        if self.misfit.moments.samples < c.MIN_HELD_OUT:
+        if self.misfit.moments.has_few_samples:
             # With more samples, development graphs are no better for it.
             moves.append(self._bypass)
         if self.with_covariance:

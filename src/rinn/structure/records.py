@@ -33,6 +33,7 @@ class Moments:
     effects: Float[np.ndarray, "input output"]  # the other inputs held fixed
     residual: Float[np.ndarray, "output output"]  # covariance of the outputs given the inputs
     tested: int = 0  # effects that were tested where the columns were screened
+    has_few_samples: bool = False  # too few for a test set
 
     @cached_property
     def precision(self) -> Float[np.ndarray, "output output"]:

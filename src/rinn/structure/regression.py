@@ -66,7 +66,9 @@ def estimate_moments(
     if sample.observed is not None:
         residual_covariance = _make_positive(residual_covariance)
     return _standardise(
-        Moments(samples, covariance, slopes, residual_covariance, prod(sample.tested)),
+        Moments(
+            samples, covariance, slopes, residual_covariance, prod(sample.tested), sample.is_small
+        ),
         (y**2 * weight[:, None]).sum(axis=0) / count,
         np.sqrt(count / samples),
         _find_error_ratio(projection, residual, weight, leverage),

@@ -136,7 +136,7 @@ def _describe(
 
 
 class ScoringProgress(WorkProgress):
-    """Counts the DEGs that this session scores, of the data and of each permutation; a context."""
+    """Counts the DEGs that are scored, of the data and of each permutation; a context."""
 
     def __init__(
         self, degs: int, resumed: int, permutations: int, console: Console, quiet: bool = False
