@@ -13,12 +13,12 @@ import argparse
 import contextlib
 import functools
 import json
+import math
 import os
 import platform
 import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,13 +33,14 @@ from rinn.data.problem import Problem, make_problem
 from rinn.data.records import Data
 from rinn.nets.devices import find_devices
 from rinn.nets.groups import plan_groups
-from rinn.nets.trainer import SEGMENT_LENGTHS, Trainer
+from rinn.nets.kernel_trainer import open_trainer
+from rinn.nets.trainer import Trainer
 
 SIZES = {"nets": 128, "width": 10, "layers": 8, "inputs": 16, "outputs": 16, "batch": 128}
-SIZES |= {"samples": 5000, "repeats": 5, "segments": 1}
+SIZES |= {"samples": 5000, "repeats": 5, "epochs": 20}
 PRESETS: dict[str, dict[str, Any]] = {
     "cpu": {},
-    "gpu": {"nets": 880, "width": 12, "segments": 4, "device": "gpu"},
+    "gpu": {"nets": 880, "width": 12, "epochs": 200, "device": "gpu"},
     "tcga": {"width": 50, "inputs": 650, "outputs": 84, "device": "gpu"},
 }
 SQUARE = 8192  # rows and columns of the product that shows what the device can do
@@ -66,7 +67,7 @@ def main(words: list[str] | None = None) -> dict[str, Any]:
     # JAX would otherwise take most of a GPU's memory and leave the baselines none.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     devices, problem = find_devices(work.device), _make_data(work)
-    steps, epochs = len(problem.splits[0].train) // work.batch, work.segments * max(SEGMENT_LENGTHS)
+    steps, epochs = len(problem.splits[0].train) // work.batch, work.epochs
     baselines = _make_baselines(work, problem, devices, console)
     runners = [_make_ours(work, problem, devices), *baselines]
     clocks = [timeit.Timer(functools.partial(runner.train, epochs)) for runner in runners]
@@ -131,17 +132,16 @@ def _make_ours(
     net |= {"learning_rate": LEARNING_RATE, "epochs": ENDLESS, "patience": ENDLESS}
     trials = [Trial(i, i, i % SPLITS, NetSettings(**net, seed=i)) for i in range(work.nets)]
     groups = plan_groups(trials, problem, devices[0].platform)
-    if not kernel:
-        groups = [replace(group, spec=replace(group.spec, kernel="")) for group in groups]
+    start = open_trainer if kernel else Trainer
     lanes = [
-        [Trainer(group, problem, 0, device) for group in groups[i :: len(devices)]]
+        [start(group, problem, 0, device) for group in groups[i :: len(devices)]]
         for i, device in enumerate(devices)
     ]
     batches = {trainer: trainer.start() for lane in lanes for trainer in lane}
 
     def run_lane(lane: list[Trainer], epochs: int) -> None:
         for trainer in lane:
-            for _ in range(epochs // trainer.epochs):
+            for _ in range(math.ceil(epochs / trainer.epochs)):
                 batches[trainer], finished = trainer.advance(batches[trainer])
                 if finished:
                     raise RuntimeError(f"a network stopped while timed: {finished[0].status}")
@@ -152,8 +152,8 @@ def _make_ours(
             list(pool.map(lambda lane: run_lane(lane, epochs), lanes))
 
     def validate() -> float:
-        kept = [np.asarray(b.state.validation_loss)[b.members >= 0] for b in batches.values()]
-        return float(np.median(np.concatenate(kept)))
+        last = [batch.curves[-1][-1, batch.members.ravel()] for batch in batches.values()]
+        return float(np.median(np.concatenate(last)[:, 1]))
 
     name = f"rinn, {work.nets} nets, {len(devices)} x {devices[0].platform}"
     name += ", XLA alone" if not kernel else ""

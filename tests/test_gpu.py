@@ -14,6 +14,7 @@ from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.nets.devices import find_devices
 from rinn.nets.groups import plan_groups
+from rinn.nets.kernel_trainer import KernelTrainer, open_trainer
 from rinn.nets.trainer import Trainer
 from rinn.strategies.evolution.fitness import group_samples, measure_fitness
 from rinn.strategies.evolution.genes import EvolutionSpec, make_hyper
@@ -21,11 +22,10 @@ from rinn.strategies.evolution.genes import EvolutionSpec, make_hyper
 pytestmark = pytest.mark.exact
 
 
-def _train(problem, trials, device, *, kernel=True):
+def _train(problem, trials, device, start=open_trainer):
     nets = []
     for group in plan_groups(trials, problem, "gpu"):
-        spec = group.spec if kernel else replace(group.spec, kernel="")
-        trainer = Trainer(replace(group, spec=spec), problem, 0, device)
+        trainer = start(group, problem, 0, device)
         batch = trainer.start()
         while (batch.members >= 0).any():
             batch, new = trainer.advance(batch)
@@ -58,7 +58,6 @@ def test_fitness_agrees_with_the_cpu(gpu, loss):
     np.testing.assert_allclose(*found, rtol=5e-3)
 
 
-@pytest.mark.filterwarnings("ignore:The Pallas Triton backend:DeprecationWarning")
 @pytest.mark.parametrize("batches", [(128,), (64, 128, 256)])
 @pytest.mark.parametrize("binary", [False, True])
 def test_kernel_agrees_with_xla(gpu, batches, binary):
@@ -69,8 +68,9 @@ def test_kernel_agrees_with_xla(gpu, batches, binary):
         for width in [(8, 12, 16, 20)[trial.setting % 4]]
         for batch in [batches[trial.setting % len(batches)]]
     ]
-    assert all(group.spec.kernel for group in plan_groups(trials, problem, "gpu"))
-    ours, theirs = _train(problem, trials, gpu), _train(problem, trials, gpu, kernel=False)
+    group, *_ = plan_groups(trials, problem, "gpu")
+    assert isinstance(open_trainer(group, problem, 0, gpu), KernelTrainer)
+    ours, theirs = (_train(problem, trials, gpu, start) for start in (open_trainer, Trainer))
     for one, other in zip(ours, theirs, strict=True):
         assert (one.status, one.epochs) == (other.status, other.epochs)
         assert one.train_loss == pytest.approx(other.train_loss, rel=0.005)
@@ -80,7 +80,6 @@ def test_kernel_agrees_with_xla(gpu, batches, binary):
 
 
 # By itself a GPU multiplies in TensorFloat-32, with ten bits of mantissa: 1e-3 a product.
-@pytest.mark.filterwarnings("ignore:The Pallas Triton backend:DeprecationWarning")
 @pytest.mark.parametrize(("precision", "close"), [("default", 0.02), ("highest", 1e-3)])
 @pytest.mark.parametrize("mixed", [False, True])
 def test_gpu_agrees_with_cpu(gpu, mixed, precision, close):

@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import jax
 import numpy as np
 import pytest
@@ -7,7 +5,7 @@ import pytest
 from networks import make_trials, small_data, small_problem
 from rinn.config import EvolutionSettings, NetSettings, Trial
 from rinn.data.problem import make_problem
-from rinn.nets import trainer
+from rinn.nets import kernel, trainer
 from rinn.nets.groups import plan_groups
 from rinn.nets.redundant import ACTIVATIONS, run_net
 from rinn.nets.trainer import Trainer
@@ -69,7 +67,7 @@ def test_plan_keeps_every_trial_once():
         numbers = sorted(trial.number for group in plan for trial in group.trials)
         assert numbers == [trial.number for trial in trials]
         assert [group.number for group in plan] == list(range(len(plan)))
-    assert len(plan_groups(trials, problem, "gpu")) == 2  # the kernel takes no 16 samples
+    assert len(plan_groups(trials, problem, "gpu")) == 1
     assert not any(group.spec.padded for group in plan_groups(trials, problem, "cpu"))
 
 
@@ -80,8 +78,19 @@ def test_odd_batch_sizes_have_their_own_cohort_on_a_gpu():
         for i, size in enumerate((16, 32, 48))
     ]
     plan = plan_groups(trials, problem, "gpu")
-    parts = [(len(group.trials), group.spec.micro_batch, group.spec.kernel) for group in plan]
-    assert parts == [(1, 16, ""), (1, 32, "pallas"), (1, 48, "")]
+    assert [(len(group.trials), group.spec.micro_batch) for group in plan] == [(2, 16), (1, 48)]
+
+
+def test_networks_of_the_kernel_have_one_batch_size_and_like_widths(monkeypatch):
+    monkeypatch.setattr(kernel, "is_available", lambda: True)
+    nets = [(3, 32), (16, 32), (17, 32), (3, 48), (3, 20), (4, 40)]
+    trials = [
+        Trial(i, i, 0, NetSettings(width=width, layers=2, batch_size=size))
+        for i, (width, size) in enumerate(nets)
+    ]
+    plan = plan_groups(trials, small_problem(), "gpu")
+    found = [[trial.number for trial in group.trials] for group in plan]
+    assert sorted(found) == [[0, 1], [2], [3], [4], [5]]
 
 
 def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
@@ -90,16 +99,7 @@ def test_with_many_inputs_networks_of_like_width_share_a_cohort_on_a_gpu():
     fused_inputs = plan_groups(trials, small_problem(inputs=600), "gpu")
     assert [[t.net.width for t in c.trials] for c in fused_inputs] == [[8, 10], [16, 20, 30], [50]]
     rows = [[t.net.width for t in c.trials] for c in plan_groups(trials, small_problem(), "gpu")]
-    assert rows == [[8, 10, 16], [20, 30], [50]]
-
-
-@pytest.mark.parametrize(
-    ("capability", "kernel"), [("9.0", "pallas"), ("12.0", "pallas"), ("7.5", ""), ("gfx90a", "")]
-)
-def test_only_gpus_that_can_run_the_kernel_do(capability, kernel):
-    device = SimpleNamespace(platform="gpu", compute_capability=capability)
-    assert trainer._choose_kernel("pallas", device) == kernel
-    assert trainer._choose_kernel("", device) == ""
+    assert rows == [[*widths]]
 
 
 def test_a_trial_of_another_engine():

@@ -14,7 +14,7 @@ import numpy as np
 from rinn.config import NetSettings, Trial
 from rinn.data.problem import Problem
 from rinn.nets.curves import NO_CURVE
-from rinn.nets.kernel import LOSSES, find_rows, find_tile, is_available
+from rinn.nets.kernel import Shape, pad
 from rinn.nets.redundant import Weights
 from rinn.nets.states import CompileSpec
 
@@ -105,8 +105,8 @@ def plan_groups(trials: Sequence[Trial], problem: Problem, platform: str) -> lis
     On a CPU a group is sixteen networks of one shape without padding; only belief networks, which
     differ in shape, are padded, to widths that do not depend on the other networks. On a GPU, which
     needs thousands of small products to be busy, a group is all networks of one depth, padded to
-    the widest; those that the kernel trains are a group by the power of two that holds their width,
-    from 16 to 64.
+    the widest; those that the kernel trains are a group by their batch size and by the multiple of
+    16 that holds their width.
     """
     groups: dict[tuple[object, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -130,26 +130,31 @@ def _group_key(trial: Trial, problem: Problem, platform: str) -> tuple[object, .
         return (trial.split, *shape, batch, net.activation, net.optimiser)
     # Batch sizes that are powers of two share one program; any other has its own. With many inputs
     # padding costs more than a program: there only networks of similar width share one.
+    if find_kernel_shape([trial], problem) is not None:
+        return (net.kind, net.layers, batch, pad(net.width), True)
     size = net.width * len(problem.x) if net.kind == "redundant" else 0
     like = net.width.bit_length() if size > MAX_PADDED else 0
-    kernel = fits_kernel(trial, problem)
-    like = find_rows(net.width) if kernel else like
-    return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like, kernel)
+    return (net.kind, net.layers, "binary" if batch & (batch - 1) == 0 else batch, like, False)
 
 
-def fits_kernel(trial: Trial, problem: Problem) -> bool:
-    """Whether the kernel of a GPU can train a network."""
-    net = settings_of(trial)
-    shape = len(problem.x), net.width, len(problem.y)
-    return (
-        is_available()
-        and net.kind == "redundant"
-        and net.layers > 1
-        and problem.loss in LOSSES
+def find_kernel_shape(trials: Sequence[Trial], problem: Problem) -> Shape | None:
+    """The shape that the kernel of a GPU is compiled for, or None where it cannot train these."""
+    nets = [settings_of(trial) for trial in trials]
+    shape = Shape(
+        inputs=len(problem.x),
+        width=max(net.width for net in nets),
+        outputs=len(problem.y),
+        layers=nets[0].layers,
+        loss=problem.loss,
+        batch=find_batch_size(trials[0], problem),
+    )
+    fits = (
+        all(net.kind == "redundant" and not net.sizes for net in nets)
         and problem.adjustment is None
         and problem.observed is None
-        and find_tile(find_batch_size(trial, problem), *shape) > 0
+        and shape.fits()
     )
+    return shape if fits else None
 
 
 def settings_of(trial: Trial) -> NetSettings:
@@ -180,5 +185,4 @@ def _make_spec(trials: Sequence[Trial], problem: Problem, platform: str) -> Comp
         accumulate=len(sizes) > 1,
         padded=len({net.width for net in nets}) > 1 or any(net.sizes for net in nets),
         fused_inputs=platform != "cpu",
-        kernel="pallas" if platform != "cpu" and fits_kernel(trials[0], problem) else "",
     )

@@ -52,16 +52,13 @@ class Moments(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What an epoch needs of one network's settings.
+    """What a step needs of one network's settings.
 
     As in `Optimiser`; powers are decays to the power of the steps taken, 0 where moments are not
-    corrected for their start. The kernel adds the square of `offset` under the root instead.
+    corrected for their start.
     """
 
     learning_rate: Float[Any, " net"]
-    l1: Float[Any, " net"]
-    l2: Float[Any, " net"]
-    mcp_slope: Float[Any, " net"]
     mean_decay: Float[Any, " net"]
     mean_gain: Float[Any, " net"]
     mean_power: Float[Any, " net"]
@@ -106,17 +103,11 @@ def find_rates(
     steps: Int[Array, ""],
     *,
     learning_rate: Any,
-    l1: Any = 0.0,
-    l2: Any = 0.0,
-    mcp_slope: Any = 0.0,
 ) -> Rates:
     """The rates of the `which`-th optimiser of `names` after some steps."""
     take = functools.partial(_take, names, which)
     return Rates(
         learning_rate=learning_rate,
-        l1=l1,
-        l2=l2,
-        mcp_slope=mcp_slope,
         mean_decay=take("mean_decay"),
         mean_gain=take("mean_gain"),
         mean_power=take("corrected") * take("mean_decay") ** steps,

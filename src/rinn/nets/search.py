@@ -25,7 +25,7 @@ from rinn.nets.groups import (
     plan_groups,
     store_batch,
 )
-from rinn.nets.trainer import Trainer
+from rinn.nets.kernel_trainer import open_trainer
 
 # Finished networks, what fraction of all epochs is done with them, and whether an earlier session
 # trained them.
@@ -34,7 +34,7 @@ Report = Callable[[Sequence[TrainedNet], float, bool], None]
 SECONDS_BETWEEN_SAVES = 5.0
 SAVE_RATIO = 20  # seconds of training for each second of saving
 SECONDS_PER_TASK = 10.0  # of training, which is lost with a worker
-THREADS_PER_GPU = 4  # so that one group is compiled while another trains
+THREADS_PER_GPU = 8  # so that groups are compiled, and fill the GPU, side by side
 
 
 class Saver(Protocol):
@@ -61,7 +61,7 @@ class Engine:
     open: Callable[[CompileGroup, Problem, int, jax.Device], Learner]
 
 
-DESCENT = Engine(plan_groups, Trainer)
+DESCENT = Engine(plan_groups, open_trainer)
 
 
 def run_search(

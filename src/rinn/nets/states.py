@@ -19,9 +19,7 @@ class CompileSpec:
 
     Samples arrive in micro-batches; a network whose batch size is a multiple of it accumulates the
     gradients of several before it takes a step, so that networks of several batch sizes run in one
-    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`;
-    `kernel`: "pallas" where a program of a GPU trains each network, "interpreted" for the same on
-    a CPU.
+    program. `padded`: some layers are narrower than their arrays; `fused_inputs`: see `run_net`.
     """
 
     loss: str
@@ -31,7 +29,6 @@ class CompileSpec:
     accumulate: bool = False
     padded: bool = False
     fused_inputs: bool = False
-    kernel: str = ""
 
 
 class Hyperparameters(NamedTuple):
@@ -53,7 +50,7 @@ class Hyperparameters(NamedTuple):
 
 
 class NetState(NamedTuple):
-    """One network in the middle of its training; its weights are in a row within the kernel."""
+    """One network in the middle of its training."""
 
     weights: Any
     moments: Moments

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -29,7 +29,7 @@ from rinn.nets.states import (
     RUNNING,
     STATUS_NAMES,
     Hyperparameters,
-    NetState,
+    Losses,
     ValidationSet,
 )
 from rinn.nets.training import start_net, train_segment
@@ -38,37 +38,53 @@ SEGMENT_LENGTHS = (1, 2, 4, 5, 10, 20)  # epochs
 SEGMENT_PRODUCTS = defaultdict(lambda: 3e12, cpu=3e10)  # multiplications of the forward pass
 MIN_NETS = 4  # of a batch; fewer would be multiplied by another routine, and round otherwise
 SHRINK = 0.6  # finished networks leave a batch once it can shrink to this fraction
-OLDEST = 8  # compute capability of NVIDIA's GPUs for the kernel: Ampere
 PORTION = 1024  # validation samples at a time
 
 
 class Trainer:
     """Trains a group by gradient descent; a `Learner`."""
 
+    segment_lengths: tuple[int, ...] = SEGMENT_LENGTHS
+
     def __init__(
         self, group: CompileGroup, problem: Problem, seed: int, device: jax.Device
     ) -> None:
         self.group, self.problem, self.seed, self.device = group, problem, seed, device
-        self.spec = replace(group.spec, kernel=_choose_kernel(group.spec.kernel, device))
+        self.spec = group.spec
         self.splits = sorted({trial.split for trial in group.trials})
         self.nets = [settings_of(trial) for trial in group.trials]
         self.width = max(find_padded_width(net) for net in self.nets)
+        self.epochs = self._segment_epochs()
+        self._prepared: dict[int, jax.Array] = {}
+        self._put_data()
+
+    def _segment_epochs(self) -> int:
+        """Epochs of a segment: seconds of work at most, so that a run can be stopped and saved."""
+        net, problem = max(self.nets, key=lambda net: net.width), self.problem
+        readers = net.layers if net.kind == "redundant" else 1
+        reads = readers * len(problem.x) + net.layers * net.width + len(problem.y)
+        products = len(problem.splits[0].train) * len(self.nets) * net.width * reads
+        fit = max(1, SEGMENT_PRODUCTS[self.device.platform] // products)
+        return max(epochs for epochs in self.segment_lengths if epochs <= fit)
+
+    def _put_data(self) -> None:
+        """Bring the data to the device."""
+        problem, device = self.problem, self.device
         shared = (problem.x, problem.y, problem.likelihood.make_units())
-        self.epochs = _segment_epochs(group, problem, device.platform)
         self._data = jax.device_put(shared, device)
         adjustment = problem.adjustment
         offset = None if adjustment is None else adjustment.offset[self.splits]
         weight = None if problem.observed is None else _weigh(problem)
         self._adjustments = jax.device_put((offset, weight), device)
         self._validation = jax.device_put(_make_validation(problem, self.splits), device)
-        self._prepared: dict[int, jax.Array] = {}
 
     def start(self) -> BatchState:
         """The batch before its first epoch."""
-        rows = [
-            [i for i, trial in enumerate(self.group.trials) if trial.split == split]
-            for split in self.splits
-        ]
+        return self._start(range(len(self.nets)))
+
+    def _start(self, chosen: Collection[int]) -> BatchState:
+        """The batch of some trials before their first epoch."""
+        rows = [[i for i in chosen if self.group.trials[i].split == split] for split in self.splits]
         most = max(MIN_NETS, *(len(row) for row in rows))
         members = np.array([row + [-1] * (most - len(row)) for row in rows])  # [split, net]
         drawn = [pad_weights(weights, self.width) for weights in self.draw()]
@@ -79,30 +95,22 @@ class Trainer:
                 for part in zip(*drawn, strict=True)
             )
         )
-        make = jax.vmap(jax.vmap(functools.partial(start_net, self.spec)))
         hyper = self._hyper(members)
         status = np.where(members < 0, EXHAUSTED, RUNNING).astype(np.int32)
         # All of it, or the second segment would be compiled anew for arrays on another device.
-        state = make(weights, hyper.optimiser)._replace(status=status)
-        return BatchState(members, jax.device_put(state, self.device), hyper, 0)
+        state = jax.device_put(self._start_state(weights, hyper, status), self.device)
+        return BatchState(members, state, hyper, 0)
 
     def advance(self, batch: BatchState) -> tuple[BatchState, list[TrainedNet]]:
         """Train for one segment; returns the batch after it and the networks that finished."""
         end = batch.epoch + self.epochs
         order = self._prepared.pop(batch.epoch, None)
         order = self._order(batch.epoch) if order is None else order
-        state, losses = train_segment(
-            self.spec,
-            batch.state,
-            batch.hyper,
-            *self._data,
-            order,
-            self._validation,
-            *self._adjustments,
-        )
+        state, losses = self._train(batch, order)
         # While the device works: a GPU would wait for this at the start of the next segment.
         self._prepared = {end: self._order(end)}
-        status, losses = jax.device_get((state.status, losses))
+        self._wait()
+        status, losses = jax.device_get((self._status_of(state), losses))
         curves = add_segment(batch.curves, batch.members, losses, len(self.nets), batch.epoch)
         done = (status != RUNNING) & (batch.members >= 0)
         nets = self._collect(state, batch.members, done, curves)
@@ -111,9 +119,10 @@ class Trainer:
 
     def restore(self, saved: SavedBatch) -> BatchState:
         """Bring a batch that was read from a file back onto the device."""
-        weights = Weights(*[np.zeros(())] * len(Weights._fields))
-        example = start_net(self.spec, weights, np.int32(0))
-        structure = jax.tree.structure(example)
+        structure = self._structure()
+        if len(saved.leaves) != structure.num_leaves:
+            # Of a machine where the kernel trains, or where it does not: these start again.
+            return self._start(sorted(saved.members[saved.members >= 0]))
         state = jax.device_put(jax.tree.unflatten(structure, saved.leaves), self.device)
         return BatchState(
             saved.members, state, self._hyper(saved.members), saved.epoch, saved.curves
@@ -134,6 +143,40 @@ class Trainer:
             for net in self.nets
         ]
 
+    def _start_state(self, weights: Weights, hyper: Any, status: np.ndarray) -> Any:
+        """The state of networks [split, net] before their first epoch."""
+        make = jax.vmap(jax.vmap(functools.partial(start_net, self.spec)))
+        return make(weights, hyper.optimiser)._replace(status=status)
+
+    def _structure(self) -> Any:
+        """How the leaves of a state belong together."""
+        weights = Weights(*[np.zeros(())] * len(Weights._fields))
+        return jax.tree.structure(start_net(self.spec, weights, np.int32(0)))
+
+    def _train(self, batch: BatchState, order: jax.Array) -> tuple[Any, Losses]:
+        """Begin a segment: the state and the losses of its epochs, which the device may compute."""
+        return train_segment(
+            self.spec,
+            batch.state,
+            batch.hyper,
+            *self._data,
+            order,
+            self._validation,
+            *self._adjustments,
+        )
+
+    def _wait(self) -> None:
+        """Wait until what `_train` has begun can be read; JAX does this by itself."""
+
+    def _status_of(self, state: Any) -> Any:
+        """The status of each network, [split, net]."""
+        return state.status
+
+    def _read(self, state: Any, chosen: np.ndarray) -> tuple[Weights, tuple[np.ndarray, ...]]:
+        """The weights of some networks, their epochs and status, and three losses."""
+        weights, others = jax.device_get((state.weights, state[5:]))
+        return Weights(*(part[chosen] for part in weights)), tuple(o[chosen] for o in others)
+
     def _order(self, epoch: int) -> jax.Array:
         """Which samples the next epochs use: the same for every network of a split."""
         train = [self.problem.splits[split].train for split in self.splits]
@@ -145,7 +188,7 @@ class Trainer:
                 order[e, s] = rng.permutation(train[s])[:used]
         return jax.device_put(order, self.device)
 
-    def _hyper(self, members: np.ndarray) -> Hyperparameters:
+    def _hyper(self, members: np.ndarray) -> Any:
         spec = self.spec
         indices = [max(int(index), 0) for index in members.ravel()]
         nets = [self.nets[index] for index in indices]
@@ -175,29 +218,31 @@ class Trainer:
 
     def _collect(
         self,
-        state: NetState,
+        state: Any,
         members: np.ndarray,
         done: np.ndarray,
         curves: tuple[np.ndarray, ...],
     ) -> list[TrainedNet]:
         if not done.any():
             return []
-        curve_of = dict(zip(members[done], read_curves(curves, members[done]), strict=True))
-        weights, others = jax.device_get((state.weights, state[4:]))
-        _, epochs, status, train_loss, loss, error = others
+        chosen = members[done]
+        weights, numbers = self._read(state, done)
         nets = []
-        for s, n in zip(*np.nonzero(done), strict=True):
-            trial = self.group.trials[members[s, n]]
+        for i, (curve, *numbers_of) in enumerate(
+            zip(read_curves(curves, chosen), *numbers, strict=True)
+        ):
+            epochs, status, train_loss, loss, error = numbers_of
+            trial = self.group.trials[chosen[i]]
             nets.append(
                 TrainedNet(
                     trial=trial,
-                    weights=_cut(Weights(*(part[s, n] for part in weights)), trial.net.width),
-                    status=STATUS_NAMES[status[s, n]],
-                    epochs=int(epochs[s, n]),
-                    train_loss=float(train_loss[s, n]),
-                    validation_loss=float(loss[s, n]),
-                    validation_error=float(error[s, n]),
-                    curve=curve_of[members[s, n]][: int(epochs[s, n])].copy(),
+                    weights=_cut(Weights(*(part[i] for part in weights)), trial.net.width),
+                    status=STATUS_NAMES[status],
+                    epochs=int(epochs),
+                    train_loss=float(train_loss),
+                    validation_loss=float(loss),
+                    validation_error=float(error),
+                    curve=curve[: int(epochs)].copy(),
                 )
             )
         return nets
@@ -206,8 +251,7 @@ class Trainer:
         """Drop finished networks once they are a large part of the batch."""
         running = batch.members >= 0
         most, size = int(running.sum(axis=1).max()), batch.members.shape[1]
-        # A program of the kernel ends at once where its network has finished.
-        while not self.spec.kernel and size > MIN_NETS and most <= math.ceil(SHRINK * size):
+        while size > MIN_NETS and most <= math.ceil(SHRINK * size):
             size = math.ceil(SHRINK * size)
         if most == 0 or size == batch.members.shape[1]:
             return batch
@@ -217,24 +261,6 @@ class Trainer:
         state = jax.tree.map(lambda leaf: leaf[rows, keep], batch.state)
         members = np.take_along_axis(batch.members, keep, axis=1)
         return BatchState(members, state, self._hyper(members), batch.epoch, batch.curves)
-
-
-def _choose_kernel(kernel: str, device: jax.Device) -> str:
-    """The kernel for a device, or none where it has no tensor cores for single precision."""
-    if not kernel or device.platform == "cpu":
-        return kernel and "interpreted"
-    major = str(getattr(device, "compute_capability", "")).partition(".")[0]
-    return kernel if major.isdigit() and int(major) >= OLDEST else ""
-
-
-def _segment_epochs(group: CompileGroup, problem: Problem, platform: str) -> int:
-    """Epochs of a segment: seconds of work at the most, so that a run can be stopped and saved."""
-    net = max((settings_of(trial) for trial in group.trials), key=lambda net: net.width)
-    readers = net.layers if net.kind == "redundant" else 1
-    reads = readers * len(problem.x) + net.layers * net.width + len(problem.y)
-    products = len(problem.splits[0].train) * len(group.trials) * net.width * reads
-    fit = max(1, SEGMENT_PRODUCTS[platform] // products)
-    return max(epochs for epochs in SEGMENT_LENGTHS if epochs <= fit)
 
 
 def pad_weights(weights: Weights, width: int) -> Weights:

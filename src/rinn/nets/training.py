@@ -14,8 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from rinn.data.likelihoods import Units, measure_mixed
-from rinn.nets.kernel import Samples, Sizes, flatten, train_epoch, unflatten
-from rinn.nets.optimisers import Moments, Rates, descend, find_rates, start_moments
+from rinn.nets.optimisers import descend, find_rates, start_moments
 from rinn.nets.redundant import Weights, activate, penalty, penalty_slope, run_net
 from rinn.nets.states import (
     CONVERGED,
@@ -63,8 +62,6 @@ def train_segment(
     weight: Float[Array, "output sample"] | None = None,
 ) -> tuple[NetState, Losses]:
     """Train every network of [split, net] arrays for as many epochs as `order` has."""
-    if spec.kernel:
-        return _train_by_kernel(spec, state, hyper, x, y, units, order, validation)
     step = _over_nets(functools.partial(_step_net, spec, units), shared=5)
     check = _over_nets(functools.partial(_check_net, spec, units), shared=1)
     # An iteration of the loop costs a GPU 5 % of a step of many networks; unrolling saves it.
@@ -95,79 +92,6 @@ def train_segment(
         return state, Losses(state.train_loss, state.validation_loss)
 
     return jax.lax.scan(run_epoch, state, order)
-
-
-def _train_by_kernel(
-    spec: CompileSpec,
-    state: NetState,
-    hyper: Hyperparameters,
-    x: Float[Array, "input sample"],
-    y: Float[Array, "output sample"],
-    units: Units,
-    order: Int[Array, "epoch split use"],
-    validation: ValidationSet,
-) -> tuple[NetState, Losses]:
-    """`train_segment` where a program of the GPU takes each network through an epoch."""
-    splits, nets, layers, width = state.weights.bias.shape
-    state, hyper = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (state, hyper))
-    like, kept = state.weights, state.moments
-    sizes = Sizes(
-        width=hyper.node_mask[:, 0].sum(axis=1),
-        activation=hyper.activation,
-        accumulation_steps=hyper.accumulation_steps,
-        steps=order.shape[2] // spec.micro_batch // hyper.accumulation_steps,
-    )
-    held_out = Samples(_join(validation.x), _join(validation.y))
-    held_weight = validation.sample_weight.reshape(splits, -1)
-    used = sizes.steps * sizes.accumulation_steps * spec.micro_batch
-
-    def run_epoch(state: NetState, uses: Int[Array, "split use"]) -> tuple[NetState, Losses]:
-        steps = jnp.where(state.status == RUNNING, sizes.steps, 0)
-        moments = state.moments
-        (rows, mean, square), total, losses = train_epoch(
-            (state.weights, moments.mean, moments.square),
-            jax.vmap(functools.partial(_rates_of, spec))(state, hyper),
-            sizes._replace(steps=steps),
-            Samples(x[:, uses].transpose(1, 2, 0), y[:, uses].transpose(1, 2, 0)),
-            held_out,
-            held_weight,
-            layers=layers,
-            width=width,
-            micro_batch=spec.micro_batch,
-            loss=spec.loss,
-            activations=spec.activations,
-            padded=spec.padded,
-            accumulate=spec.accumulate,
-            interpret=spec.kernel == "interpreted",
-        )
-        errors = losses * units.std**2 if spec.loss == "mse" else losses
-        train_loss = jnp.where(steps > 0, total / used / len(y), state.train_loss)
-        trained = state._replace(
-            weights=rows,
-            moments=Moments(moments.steps + steps, mean, square),
-            train_loss=train_loss,
-        )
-        weights = unflatten(rows, like)
-        check = jax.vmap(_judge)
-        state = check(trained, hyper, weights, losses.mean(axis=1), errors.mean(axis=1))
-        shape = splits, nets
-        return state, Losses(state.train_loss.reshape(shape), state.validation_loss.reshape(shape))
-
-    rows = Moments(kept.steps, flatten(kept.mean), flatten(kept.square))
-    state, losses = jax.lax.scan(
-        run_epoch, state._replace(weights=flatten(like), moments=rows), order
-    )
-    after = state.moments
-    moments = Moments(after.steps, *(unflatten(part, like) for part in after[1:]))
-    state = state._replace(weights=unflatten(state.weights, like), moments=moments)
-    return jax.tree.map(lambda leaf: leaf.reshape(splits, nets, *leaf.shape[1:]), state), losses
-
-
-def _join(
-    portions: Float[Array, "split portion column sample"],
-) -> Float[Array, "split sample column"]:
-    splits, _, columns, _ = portions.shape
-    return portions.swapaxes(2, 3).reshape(splits, -1, columns)
 
 
 def _over_nets(function: Any, shared: int) -> Any:
@@ -222,22 +146,14 @@ def _step_net(
         gradient = jax.tree.map(lambda g: g / hyper.accumulation_steps, gradient)
     slope = penalty_slope(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
     gradient = jax.tree.map(jnp.add, gradient, slope)
-    rates = _rates_of(spec, state, hyper)
-    weights, moments = descend(rates, due, gradient, state.moments, state.weights)
-    return state._replace(weights=weights, moments=moments, gradient=kept), loss
-
-
-def _rates_of(spec: CompileSpec, state: NetState, hyper: Hyperparameters) -> Rates:
-    """The rates of the next step of one network."""
-    return find_rates(
+    rates = find_rates(
         spec.optimisers,
         hyper.optimiser,
         state.moments.steps,
         learning_rate=_rate(state, hyper),
-        l1=hyper.l1,
-        l2=hyper.l2,
-        mcp_slope=1 / _threshold(state, hyper),
     )
+    weights, moments = descend(rates, due, gradient, state.moments, state.weights)
+    return state._replace(weights=weights, moments=moments, gradient=kept), loss
 
 
 def _check_net(
@@ -247,20 +163,9 @@ def _check_net(
     hyper: Hyperparameters,
     validation: ValidationSet,
 ) -> NetState:
-    """The end of an epoch: validation and what follows from it."""
+    """The end of an epoch: validation, early stopping and status."""
     loss, error = _validate(spec, units, state.weights, hyper, validation)
-    return _judge(state, hyper, state.weights, loss, error)
-
-
-def _judge(
-    state: NetState,
-    hyper: Hyperparameters,
-    weights: Weights,
-    loss: Float[Array, ""],
-    error: Float[Array, ""],
-) -> NetState:
-    """The state after an epoch with these validation losses: early stopping and status."""
-    cost = loss + penalty(weights, hyper.l1, hyper.l2, _threshold(state, hyper))
+    cost = loss + penalty(state.weights, hyper.l1, hyper.l2, _threshold(state, hyper))
     better = cost < state.best * hyper.tolerance
     bad_epochs = jnp.where(better | (state.epoch < hyper.anneal_start), 0, state.bad_epochs + 1)
     epoch = state.epoch + 1

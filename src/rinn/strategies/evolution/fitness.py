@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int8
 
-from rinn.nets.kernel import is_available
 from rinn.nets.redundant import ACTIVATIONS
 from rinn.strategies.evolution.genes import (
     EvolutionHyperparameters,
@@ -19,7 +18,7 @@ from rinn.strategies.evolution.genes import (
     cut_genes,
     mark_weights,
 )
-from rinn.strategies.evolution.kernel import fits, measure_costs, pack_genes
+from rinn.strategies.evolution.kernel import fits, is_available, measure_costs, pack_genes
 
 CACHE_BYTES = 512 * 1024  # what networks that run together may keep in a core's cache
 TOGETHER = 4

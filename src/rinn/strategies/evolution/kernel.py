@@ -6,14 +6,15 @@ their losses: the layers, which XLA writes to memory, stay on the chip.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8
 
-from rinn.nets.kernel import MOST, ROWS, find_rows
-
+ROWS = 16  # the minimum that a tensor core multiplies
+MOST = 64  # inputs or outputs
 TILE = 128  # samples
 WARPS = 4
 STAGES = 1
@@ -28,6 +29,11 @@ class Packed(NamedTuple):
     output: Int8[Any, "program slot output row"]
     output_bias: Int8[Any, "program slot output"]
     step: Float[Any, " program"]
+
+
+def is_available() -> bool:
+    """Whether JAX can compile kernels for GPUs; it has announced to remove this part."""
+    return find_spec("jax.experimental.pallas.triton") is not None
 
 
 def fits(layers: int, width: int, inputs: int, outputs: int) -> bool:
@@ -154,6 +160,11 @@ def measure_costs(
         interpret=interpret,
         name="evolution_costs",
     )(*packed, x, y, sample_weight)
+
+
+def find_rows(size: int) -> int:
+    """The power of two, at least `ROWS`, to which a side of a matrix is padded."""
+    return max(ROWS, 1 << (size - 1).bit_length())
 
 
 def _multiply(w: Array, v: Array) -> Array:
