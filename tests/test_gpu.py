@@ -59,9 +59,9 @@ def test_fitness_agrees_with_the_cpu(gpu, loss):
 
 
 @pytest.mark.parametrize("batches", [(128,), (64, 128, 256)])
-@pytest.mark.parametrize("binary", [False, True])
-def test_kernel_agrees_with_xla(gpu, batches, binary):
-    problem = small_problem(samples=1000, inputs=16, outputs=16, binary=binary)
+@pytest.mark.parametrize(("inputs", "binary"), [(16, False), (16, True), (100, False)])
+def test_kernel_agrees_with_xla(gpu, batches, inputs, binary):
+    problem = small_problem(samples=1000, inputs=inputs, outputs=16, binary=binary)
     trials = [
         replace(trial, net=replace(trial.net, width=width, batch_size=batch))
         for trial in make_trials(settings=12, layers=8, epochs=3)

@@ -1,6 +1,7 @@
 // Warps of a GPU on a CPU: every thread is a coroutine, and threads wait for each other where a
 // warp or a block does something together. Replaces src/rinn/nets/warp.cu in tests.
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -10,17 +11,18 @@
 
 #define __device__
 #define __global__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 
 using std::isfinite;
 using std::max;
 using std::min;
 typedef unsigned short half16;
+struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(8) float2 { float x, y; };
 struct Index { int x; };
-static Index threadIdx, blockIdx, gridDim;
+static Index threadIdx, blockIdx, gridDim, blockDim;
 static uint4 memory[16384];
 constexpr unsigned ONES = 0x3c003c00u;
 static float fast_exp(float z) { return std::exp(z); }
@@ -28,9 +30,9 @@ static float fast_log(float z) { return std::log(z); }
 static float rsqrtf(float z) { return 1.0f / std::sqrt(z); }
 
 struct Meeting { int arrived = 0, round = 0; };
-static std::vector<ucontext_t> threads;
-static std::vector<char> is_done;
-static ucontext_t scheduler;
+static std::vector<ucontext_t> starts;  // of the threads; from then on they jump, which is faster
+static jmp_buf jumps[1024], scheduler;
+static std::vector<char> is_started, is_done;
 static Meeting block_meeting, warp_meetings[32];
 static unsigned given[1024][8], taken[1024][4];  // by thread
 
@@ -41,7 +43,8 @@ static void meet(Meeting& meeting, int members, Work work) {
         work();
         meeting.arrived = 0, ++meeting.round;
     }
-    while (meeting.round == round) swapcontext(&threads[me], &scheduler);
+    while (meeting.round == round)
+        if (!_setjmp(jumps[me])) _longjmp(scheduler, 1);
 }
 
 // All threads of a warp give `count` words; the last one does the work for all of them.
@@ -52,7 +55,7 @@ static void together(const unsigned* words, int count, Work work) {
     meet(warp_meetings[warp], 32, [&] { work(given + 32 * warp, taken + 32 * warp); });
 }
 
-static void synchronize() { meet(block_meeting, static_cast<int>(threads.size()), [] {}); }
+static void synchronize() { meet(block_meeting, static_cast<int>(starts.size()), [] {}); }
 
 static float as_float(half16 bits) { _Float16 h; std::memcpy(&h, &bits, 2); return h; }
 static half16 as_half(float value) {
@@ -99,6 +102,10 @@ static void multiply(float (&c)[4], const unsigned* a, unsigned b0, unsigned b1)
     for (int r = 0; r < 4; ++r) c[r] += sums[r];
 }
 
+static void prefetch(const void*) {}
+static float4 stream_in(const float* from) { return *reinterpret_cast<const float4*>(from); }
+static void stream_out(float* to, const float4& value) { *reinterpret_cast<float4*>(to) = value; }
+
 static half16 half_of(unsigned (*in)[8], int row, int column) {
     return half16(in[4 * row + column / 2][0] >> 16 * (column % 2));
 }
@@ -141,29 +148,38 @@ static int run_blocks(int blocks, int size, Kernel kernel) {
     static Kernel* work;
     work = &kernel;
     int used = 0;
-    gridDim.x = blocks;
-    std::vector<std::vector<char>> stacks(size, std::vector<char>(1 << 18));
+    gridDim.x = blocks, blockDim.x = size;
+    static std::vector<std::vector<char>> stacks;
+    stacks.resize(size, std::vector<char>(1 << 18));
+    static int i, left;  // jumps would lose local ones
     for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
-        threads.assign(size, {});
-        is_done.assign(size, 0);
+        starts.assign(size, {});
+        is_started.assign(size, 0), is_done.assign(size, 0);
         std::memset(memory, 0x7f, sizeof memory);  // what a kernel may not count on
-        for (int i = 0; i < size; ++i) {
-            getcontext(&threads[i]);
-            threads[i].uc_stack.ss_sp = stacks[i].data();
-            threads[i].uc_stack.ss_size = stacks[i].size();
-            threads[i].uc_link = &scheduler;
-            makecontext(&threads[i], +[] { (*work)(); is_done[threadIdx.x] = 1; }, 0);
+        for (i = 0; i < size; ++i) {
+            getcontext(&starts[i]);
+            starts[i].uc_stack.ss_sp = stacks[i].data();
+            starts[i].uc_stack.ss_size = stacks[i].size();
+            makecontext(&starts[i], +[] {
+                (*work)();
+                is_done[threadIdx.x] = 1;
+                _longjmp(scheduler, 1);
+            }, 0);
         }
-        for (int left = size; left > 0;)
-            for (int i = 0; i < size; ++i)
+        for (left = size; left > 0;)
+            for (i = 0; i < size; ++i)
                 if (!is_done[i]) {
                     threadIdx.x = i;
-                    swapcontext(&scheduler, &threads[i]);
+                    if (!_setjmp(scheduler)) {
+                        if (is_started[i]) _longjmp(jumps[i], 1);
+                        is_started[i] = 1;
+                        setcontext(&starts[i]);
+                    }
                     left -= is_done[i];
                 }
         const char* bytes = reinterpret_cast<const char*>(memory);
-        for (int i = used; i < static_cast<int>(sizeof memory); ++i)
-            if (bytes[i] != 0x7f) used = i + 1;
+        for (int at = used; at < static_cast<int>(sizeof memory); ++at)
+            if (bytes[at] != 0x7f) used = at + 1;
     }
     return used;
 }

@@ -12,8 +12,8 @@ from nets.host_kernel import compile_on_host
 from networks import make_trials, small_problem
 from rinn.nets import kernel
 from rinn.nets.groups import find_kernel_shape, plan_groups, store_batch
-from rinn.nets.kernel import Shape, compile_kernel, find_blocks, lay_out, read_out
-from rinn.nets.kernel_trainer import KernelTrainer, open_trainer
+from rinn.nets.kernel import Shape, compile_kernel, find_places, lay_out, read_out
+from rinn.nets.kernel_trainer import KernelTrainer, WideTrainer, open_trainer
 from rinn.nets.redundant import Weights
 from rinn.nets.trainer import Trainer
 
@@ -28,7 +28,8 @@ def _cupy(monkeypatch):
 
 def open_kernel(group, problem):
     shape = find_kernel_shape(group.trials, problem)
-    return KernelTrainer(group, problem, 0, CPU, shape, compile_on_host(shape))
+    kind = WideTrainer if shape.is_wide else KernelTrainer
+    return kind(group, problem, 0, CPU, shape, compile_on_host(shape))
 
 
 def open_xla(group, problem):
@@ -71,9 +72,10 @@ def assert_same(ours, theirs):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("inputs", [5, 70])
 @pytest.mark.parametrize("loss", ["mse", "bce"])
-def test_the_kernel_trains_as_xla_does(loss):
-    problem = small_problem(samples=360, inputs=5, outputs=19, binary=loss == "bce")
+def test_the_kernel_trains_as_xla_does(loss, inputs):
+    problem = small_problem(samples=260, inputs=inputs, outputs=19, binary=loss == "bce")
     groups = make_groups(problem)
     assert len(groups) == 4
     ours, theirs = train(open_kernel, groups, problem), train(open_xla, groups, problem)
@@ -83,8 +85,8 @@ def test_the_kernel_trains_as_xla_does(loss):
         np.testing.assert_allclose(one.curve, other.curve, rtol=1e-3)
         for a, b in zip(one.weights, other.weights, strict=True):
             # Half precision; Adam and RMSProp enlarge errors of small gradients.
-            np.testing.assert_allclose(a, b, atol=2e-2)
-            np.testing.assert_allclose(np.mean(np.abs(a - b)), 0, atol=2e-3)
+            assert np.mean(np.abs(a - b)) < 2e-3
+            assert np.max(np.abs(a - b)) < 0.1
 
 
 def test_networks_stop_as_with_xla():
@@ -142,7 +144,7 @@ def test_layout_and_back(width):
     sides = (3, width, 5), (2, width, width), (19, width), (3, width), (19,)
     weights = Weights(*(rng.normal(size=(2, *side)).astype(np.float32) for side in sides))
     rows = lay_out(shape, weights)
-    assert rows.shape == (2, len(find_blocks(shape)))
+    assert rows.shape == (2, len(find_places(shape)))
     for part, back in zip(weights, read_out(shape, rows), strict=True):
         np.testing.assert_array_equal(part, back)
     np.testing.assert_array_equal(lay_out(shape, read_out(shape, rows)), rows)
@@ -154,9 +156,9 @@ def test_layout_and_back(width):
         ({}, True),
         ({"loss": "bce", "batch": 48}, True),
         ({"inputs": 64, "width": 32, "outputs": 64}, True),
-        ({"inputs": 64, "width": 64, "outputs": 64}, False),
-        ({"inputs": 65}, False),
-        ({"outputs": 65}, False),
+        ({"inputs": 650, "width": 50, "outputs": 84, "layers": 8, "batch": 128}, True),
+        ({"inputs": 5000, "width": 50}, False),
+        ({"outputs": 97}, False),
         ({"width": 65}, False),
         ({"layers": 1}, False),
         ({"batch": 40}, False),
@@ -189,7 +191,7 @@ def make_cupy(major=9, shared=227 << 10, error=None):
             raise error
         return SimpleNamespace(get_function=lambda name: SimpleNamespace())
 
-    limits = {"major": major, "sharedMemPerBlockOptin": shared}
+    limits = {"major": major, "sharedMemPerBlockOptin": shared, "multiProcessorCount": 4}
     stream = SimpleNamespace(synchronize=lambda: None)
     cuda = SimpleNamespace(
         runtime=SimpleNamespace(getDeviceProperties=lambda number: limits),

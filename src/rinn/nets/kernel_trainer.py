@@ -12,11 +12,13 @@ from rinn.data.problem import Problem
 from rinn.nets.groups import BatchState, CompileGroup, find_kernel_shape
 from rinn.nets.kernel import (
     CURVES,
+    SIDE,
     KernelState,
     Program,
     Shape,
     compile_kernel,
     lay_out,
+    pad,
     read_out,
 )
 from rinn.nets.optimisers import OPTIMISERS
@@ -24,6 +26,7 @@ from rinn.nets.redundant import Weights
 from rinn.nets.states import Losses
 from rinn.nets.trainer import SEGMENT_LENGTHS, Trainer
 
+MAX_PARTS = 4  # batches of held out samples at a time
 EXACT = ("highest", "float32")  # precisions of products that rule out half precision
 
 
@@ -33,7 +36,8 @@ def open_trainer(group: CompileGroup, problem: Problem, seed: int, device: jax.D
     if device.platform == "gpu" and precision not in EXACT:
         shape = find_kernel_shape(group.trials, problem)
         if shape is not None and (program := compile_kernel(shape, device)) is not None:
-            return KernelTrainer(group, problem, seed, device, shape, program)
+            kind = WideTrainer if shape.is_wide else KernelTrainer
+            return kind(group, problem, seed, device, shape, program)
     return Trainer(group, problem, seed, device)
 
 
@@ -55,15 +59,21 @@ class KernelTrainer(Trainer):
         super().__init__(group, problem, seed, device)
 
     def _put_data(self) -> None:
-        inputs, _, outputs = self.shape.padded
-        x = _pad_rows(self.problem.x, inputs, np.float16)
+        _, _, outputs = self.shape.padded
+        x = _pad_rows(self.problem.x, pad(self.shape.inputs), np.float16)
         y = _pad_rows(self.problem.y, outputs, np.float32)
-        held = np.concatenate([self.problem.splits[split].validation for split in self.splits])
-        self.held = len(held) // len(self.splits)
+        held = np.array([self.problem.splits[split].validation for split in self.splits])
+        self.held = held.shape[1]
         variance = np.ones(len(self.problem.y), np.float32)
         if self.problem.loss == "mse":
             variance = np.asarray(self.problem.likelihood.make_units().std, np.float32) ** 2
-        self._data = jax.device_put((x, y, x[held], y[held], variance), self.device)
+        self._variance, self._y, held_y = jax.device_put((variance, y, y[held]), self.device)
+        self._held_y = held_y
+        self._put_inputs(x, held)
+
+    def _put_inputs(self, x: np.ndarray, held: np.ndarray) -> None:
+        """Bring rows of inputs to the device, and those of the samples held out by each split."""
+        self._x, self._held_x = jax.device_put((x, x[held]), self.device)
 
     def _start_state(self, weights: Weights, hyper: Any, status: np.ndarray) -> KernelState:
         nets, empty = status.size, np.zeros(status.size, np.int32)
@@ -100,20 +110,28 @@ class KernelTrainer(Trainer):
         return first, second
 
     def _train(self, batch: BatchState, order: jax.Array) -> tuple[KernelState, Losses]:
-        # The kernel writes into them: JAX must not have read them before.
+        # The kernels write into them: JAX must not have read them before.
         state = jax.tree.map(jnp.copy, batch.state)
-        nets, epochs = batch.members.size, len(order)
-        side = epochs, *batch.members.shape
-        empty = [np.empty(side, np.float32) for _ in Losses._fields]
-        curves = Losses(*jax.device_put(empty, self.device))
-        arrays = [*self._data[:2], order, *self._data[2:], *batch.hyper]
-        arrays += [state.losses, state.counts, *state[:3], *curves]
-        jax.block_until_ready(arrays)
-        numbers = epochs, len(self.splits), order.shape[2], self.shape.batch, self.held
-        arguments: list[Any] = [np.uint64(array.unsafe_buffer_pointer()) for array in arrays]
-        arguments += [np.int32(number) for number in numbers]
-        self._program.launch(nets, arguments)
+        side = len(order), *batch.members.shape
+        curves = Losses(*(jnp.zeros(side, device=self.device) for _ in Losses._fields))
+        self._launch_all(state, batch.hyper, order, curves)
         return state, curves
+
+    def _launch_all(
+        self, state: KernelState, hyper: tuple[jax.Array, ...], order: jax.Array, curves: Losses
+    ) -> None:
+        """Start what trains all networks through the epochs of `order` [epoch, split, sample]."""
+        nets, (epochs, splits, used) = len(state.weights), order.shape
+        w, mean, square, losses, counts = state
+        arrays = self._x, self._y, order, self._held_x, self._held_y, self._variance, *hyper
+        pointers = _point(*arrays, losses, counts, w, mean, square, *curves)
+        numbers = epochs, splits, used, self.shape.batch, self.held
+        self._launch("train_segment", nets, *pointers, *numbers)
+
+    def _launch(self, name: str, blocks: int, *arguments: np.uint64 | int) -> None:
+        """Start a kernel with pointers and 32-bit numbers."""
+        given = [a if isinstance(a, np.uint64) else np.int32(a) for a in arguments]
+        self._program.launch(name, blocks, given)
 
     def _wait(self) -> None:
         self._program.wait()
@@ -131,6 +149,74 @@ class KernelTrainer(Trainer):
 
     def _compact(self, batch: BatchState) -> BatchState:
         return batch  # the kernel leaves a network that has stopped at once
+
+
+class WideTrainer(KernelTrainer):
+    """Trains networks of many inputs by the kernels of wide.cu."""
+
+    def _put_inputs(self, x: np.ndarray, held: np.ndarray) -> None:
+        batch = self.shape.batch
+        self._part = batch * min(MAX_PARTS, -(-self.held // batch))  # held out samples at a time
+        whole = -(-self.held // self._part) * self._part  # filled up with the last sample
+        order = np.pad(held, ((0, 0), (0, whole - self.held)), mode="edge").astype(np.int32)
+        side = *order.shape, x.shape[1]
+        self._held_x = jnp.zeros(side, np.float16, device=self.device)
+        self._x, rows = jax.device_put((x, order), self.device)
+        self._launch("gather", order.size // SIDE, *_point(self._x, rows, self._held_x))
+        self._wait()
+
+    def _launch_all(
+        self, state: KernelState, hyper: tuple[jax.Array, ...], order: jax.Array, curves: Losses
+    ) -> None:
+        (epochs, splits, used), size, columns = order.shape, self.shape.batch, self._x.shape[1]
+        nets, layers, width = len(state.weights), self.shape.layers, self.shape.padded[1]
+        # Kept for as long as the kernels run: sums of layers or their slopes, penalties, and the
+        # inputs of an epoch in its order.
+        self._spare = tuple(
+            jnp.zeros(side, kind, device=self.device)
+            for side, kind in (
+                ((nets, layers, self._part, width), np.float16),
+                ((nets, layers), np.float32),
+                ((splits, used, columns), np.float16),
+            )
+        )
+        sums, penalties, x = _point(*self._spare)
+        rows, y, held_x, held_y = _point(self._x, self._y, self._held_x, self._held_y)
+        orders, train, validation, variance = _point(order, *curves, self._variance)
+        w, mean, square, losses, counts = _point(*state)
+        settings = _point(*hyper)
+        blocks = min(nets * layers, 2 * self._program.multiprocessors)
+
+        def go_outside(
+            number: int, last: np.uint64, after: np.uint64, stride: int, samples: int
+        ) -> None:
+            """Move the weights after a batch, and multiply the inputs of samples by them."""
+            arrays = last, after, *settings, counts, w, mean, square, sums, penalties
+            numbers = used // SIDE, stride // SIDE, size, samples, number, nets * layers
+            self._launch("take_step_outside", blocks, *arrays, *numbers)
+
+        for epoch in range(epochs):
+            mine = orders + epoch * splits * used * 4
+            places = train + epoch * nets * 4, validation + epoch * nets * 4
+            self._launch("gather", splits * used // SIDE, rows, mine, x)
+            go_outside(-1, x, x, used, size)
+            for number, first in enumerate(range(0, used, size)):
+                arrays = y, mine, *settings, losses, counts, w, mean, square, sums
+                self._launch("take_step_inside", nets, *arrays, used, size, number)
+                end = first + size
+                last, after = x + first * 2 * columns, x + end % used * 2 * columns
+                go_outside(number, last, after, used, size if end < used else 0)
+            for first in range(0, self.held, self._part):
+                go_outside(-1, x, held_x + first * 2 * columns, self._held_x.shape[1], self._part)
+                arrays = held_y, variance, *settings, losses, counts, w, sums, penalties, *places
+                numbers = used, size, self._part, self.held, first
+                self._launch("validate_part", nets, *arrays, *numbers)
+
+
+def _point(*arrays: jax.Array) -> list[np.uint64]:
+    """Where arrays lie, once they are there."""
+    jax.block_until_ready(arrays)
+    return [np.uint64(array.unsafe_buffer_pointer()) for array in arrays]
 
 
 def _pad_rows(columns: np.ndarray, width: int, kind: type) -> np.ndarray:
