@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from rinn.nets.redundant import ACTIVATIONS, Weights
 
 LOSSES = ("mse", "bce")
-CURVES = tuple(ACTIVATIONS)  # in the order of kernel.cu
+CURVES = tuple(ACTIVATIONS)  # in the order of layers.cu
 SIDE = 16  # of the blocks that tensor cores multiply
 MAX_WIDTH = 64
 MAX_OUTPUTS = 96
@@ -41,7 +41,7 @@ class Program(NamedTuple):
 
 
 class KernelState(NamedTuple):
-    """Networks between two segments; weights and moments in the blocks of `find_blocks`.
+    """Networks between two segments; weights and moments in the order of `find_places`.
 
     `losses` are the best cost, the training and validation loss and the validation error; `counts`
     steps, epochs without improvement, epochs and the status.

@@ -93,7 +93,7 @@ class KernelTrainer(Trainer):
         return jax.tree.structure(KernelState(*range(5)))
 
     def _hyper(self, members: np.ndarray) -> tuple[jax.Array, jax.Array]:
-        """Rates and Sizes of kernel.cu by network, and last the start of its mean squares."""
+        """Rates and Sizes of layers.cu by network, and last the start of its mean squares."""
         rates, sizes = [], []
         for row, column in np.ndindex(members.shape):
             net = self.nets[max(int(members[row, column]), 0)]
