@@ -30,6 +30,8 @@ static float fast_log(float z) { return std::log(z); }
 static float rsqrtf(float z) { return 1.0f / std::sqrt(z); }
 
 struct Meeting { int arrived = 0, round = 0; };
+static Meeting* awaited[1024];  // by thread: what it waits for, and until which round has passed
+static int rounds[1024];
 static std::vector<ucontext_t> starts;  // of the threads; from then on they jump, which is faster
 static jmp_buf jumps[1024], scheduler;
 static std::vector<char> is_started, is_done;
@@ -43,8 +45,9 @@ static void meet(Meeting& meeting, int members, Work work) {
         work();
         meeting.arrived = 0, ++meeting.round;
     }
-    while (meeting.round == round)
-        if (!_setjmp(jumps[me])) _longjmp(scheduler, 1);
+    if (meeting.round != round) return;
+    awaited[me] = &meeting, rounds[me] = round;
+    if (!_setjmp(jumps[me])) _longjmp(scheduler, 1);
 }
 
 // All threads of a warp give `count` words; the last one does the work for all of them.
@@ -155,6 +158,7 @@ static int run_blocks(int blocks, int size, Kernel kernel) {
     for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
         starts.assign(size, {});
         is_started.assign(size, 0), is_done.assign(size, 0);
+        std::fill(awaited, awaited + size, nullptr);
         std::memset(memory, 0x7f, sizeof memory);  // what a kernel may not count on
         for (i = 0; i < size; ++i) {
             getcontext(&starts[i]);
@@ -168,7 +172,7 @@ static int run_blocks(int blocks, int size, Kernel kernel) {
         }
         for (left = size; left > 0;)
             for (i = 0; i < size; ++i)
-                if (!is_done[i]) {
+                if (!is_done[i] && !(awaited[i] && awaited[i]->round == rounds[i])) {
                     threadIdx.x = i;
                     if (!_setjmp(scheduler)) {
                         if (is_started[i]) _longjmp(jumps[i], 1);

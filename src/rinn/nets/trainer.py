@@ -64,7 +64,8 @@ class Trainer:
         readers = net.layers if net.kind == "redundant" else 1
         reads = readers * len(problem.x) + net.layers * net.width + len(problem.y)
         products = len(problem.splits[0].train) * len(self.nets) * net.width * reads
-        fit = max(1, SEGMENT_PRODUCTS[self.device.platform] // products)
+        needed = max(net.epochs for net in self.nets)
+        fit = max(1, min(needed, SEGMENT_PRODUCTS[self.device.platform] // products))
         return max(epochs for epochs in self.segment_lengths if epochs <= fit)
 
     def _put_data(self) -> None:
