@@ -179,7 +179,7 @@ def _drop_latents(
         graph = remove_latent(graph, node)
     moments = effects.moments.take(graph.inputs)
     search = LocalSearch(moments, settings, prior)
-    return remove_unreached(search.polish(search.fit(graph))[0])
+    return remove_unreached(search.drop_unpaid(search.polish(search.fit(graph))[0]))
 
 
 def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -> Structure:
