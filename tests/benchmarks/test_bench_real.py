@@ -97,6 +97,17 @@ def test_a_run_writes_its_tables_into_a_page(tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_errors_are_those_of_rows_that_were_not_seen(tmp_path, capsys):
+    x = np.array([[-1.0], [1.0], [2.0]])
+    seen = np.array([True, True, False])
+    for pairs, error in ((True, 0.0), (False, 36.0)):
+        assert bench.measure_errors(x, 3 * x, seen, np.array([[pairs]])) == pytest.approx(error)
+    bench.main(["hepatocytes", "--data", str(write_liver(tmp_path)), "--folds", "2"])
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert rows[0] == ["no pair", "0", "1.000", rows[0][3]]
+    assert all(float(row[2]) < 0.9 for row in rows[1:])
+
+
 @pytest.mark.parametrize("name", LISTED)
 def test_listed_studies_are_read_and_scored(tmp_path, name):
     listed = LISTED[name]

@@ -122,6 +122,25 @@ def test_z_of_nothing_is_standard_normal(kind):
     assert (np.abs(found) > 3).mean() < 0.009
 
 
+@pytest.mark.parametrize(("samples", "least"), [(60, 1.5), (2000, 1.0)])
+def test_effects_pooled_over_outputs_that_share_noise_vary_as_the_inflation_says(samples, least):
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(samples, 3))
+    loading = rng.uniform(0.5, 1.5, size=30)
+    squares, found = [], []
+    for _ in range(300 if samples < 100 else 60):
+        y = rng.normal(size=(samples, 1)) * loading + rng.normal(size=(samples, 30))
+        moments = estimate_moments(make_sample(x, y))
+        pooled = loading / y.std(axis=0) @ moments.precision
+        variance = np.diag(np.linalg.inv(moments.inputs)) / samples
+        said = pooled @ (loading / y.std(axis=0)) * variance
+        squares.append((moments.effects @ pooled) ** 2 / said)
+        found.append(moments.find_inflation((loading / y.std(axis=0))[None])[0])
+    assert np.mean(squares) == pytest.approx(np.mean(found), rel=0.2)
+    assert least <= np.mean(found) < least + 1
+    assert dataclasses.replace(moments, left_out=None).find_inflation(np.eye(30)).max() == 1
+
+
 def test_noise_that_is_larger_where_an_input_is_on_makes_its_errors_larger():
     rng = np.random.default_rng(8)
     found = []

@@ -232,6 +232,23 @@ def test_an_input_that_does_not_pay_is_dropped_though_its_latent_has_no_other():
     assert not found.edges[: found.inputs, without[0]].any()
 
 
+@pytest.mark.parametrize("effects_only", [False, True])
+def test_an_edge_that_pays_by_a_variance_that_is_too_small_is_dropped(effects_only):
+    structure, *_ = draw_structure(FORK)
+    node = structure.latent_nodes[0]
+    source = int(np.flatnonzero(structure.edges[: structure.inputs, node])[0])
+    weak = structure.weights.copy()
+    weak[source, node] *= 0.08
+    moments = find_exact_moments(replace(structure, weights=weak), 1000)
+    settings = GraphSettings(effects_only=effects_only)
+    for inflation, is_kept in ((None, True), (1.0, True), (4.0, False)):
+        left_out = None if inflation is None else inflation * moments.residual
+        search = LocalSearch(replace(moments, left_out=left_out), settings, None)
+        found = search.drop_unpaid(replace(structure, weights=weak))
+        assert found.edges[source, node] == is_kept
+        assert found.edges.sum() == structure.edges.sum() - (not is_kept)
+
+
 def test_edges_that_are_added_together_make_no_cycle():
     structure, *_ = draw_structure(ORPHAN)
     h, k = structure.latent_nodes

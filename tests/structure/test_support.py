@@ -265,6 +265,22 @@ def test_a_latent_needs_one_input_beyond_chance_and_keeps_the_others_that_may_be
     assert set(read([1e-4, 0.04, 0.2]).graph.predecessors("L1")) == {"x0", "x1"}
 
 
+def test_inputs_that_act_are_not_allowed_for_when_the_next_is_tested():
+    """Direct edges at 0.01 / 3, 0.01 / 2 and 0.01 (Holm 1979)."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(400, 3))
+    effects = make_effects(x, x + rng.normal(size=(400, 3)))
+    for p, count in (
+        ((0.003, 0.0045, 0.009), 3),
+        ((0.009, 0.003, 0.006), 1),
+        ((0.004, 0.004, 0.004), 0),
+    ):
+        tested = dataclasses.replace(effects, test=Fixed(*p))
+        settings = GraphSettings(bootstraps=2)
+        found = learn_graph(tested, name("x", 3), name("y", 3), settings=settings).graph
+        assert found.number_of_edges() == count
+
+
 def test_without_one_there_is_no_latent_but_a_candidate():
     found = read([0.02, 0.04, 0.2])
     assert found.graph.number_of_edges() == 0

@@ -44,7 +44,8 @@ def learn_graph(
 
     A latent is reported if half of the resamples have it. Nothing is reported unless one input
     passes a test against chance at the level 0.01 / number of inputs, where it acts; then inputs
-    of latents are reported that pass at 0.05, and direct edges that pass at the first level.
+    of latents are reported that pass at 0.05, and direct edges that pass at 0.01 / number of
+    inputs that have not passed yet, from the smallest p-value on.
     Inputs are not tested where the prior speaks for them.
 
     Args:
@@ -82,7 +83,8 @@ def learn_graph(
         found = dict(run_tasks(workers, search_resample, range(settings.bootstraps), *shared))
         others = [found[number] for number in range(settings.bootstraps)]
     with stage("tests"):
-        graph = _resolve_products(best, effects.sample.owners, len(inputs), prior)
+        graph = LocalSearch(effects.moments, settings, prior).drop_unpaid(best)
+        graph = _resolve_products(graph, effects.sample.owners, len(inputs), prior)
         graph = _drop_unsupported(graph, effects, prior)
         resamples = _match_resamples(graph, others)
         rare = [node for node, often in resamples.frequency.items() if often < c.MIN_FREQUENCY]
@@ -177,41 +179,44 @@ def _drop_latents(
         graph = remove_latent(graph, node)
     moments = effects.moments.take(graph.inputs)
     search = LocalSearch(moments, settings, prior)
-    return remove_unreached(search.polish(search.fit(graph))[0])
+    return remove_unreached(search.drop_unpaid(search.polish(search.fit(graph))[0]))
 
 
 def _drop_unsupported(graph: Structure, effects: Effects, prior: Prior | None) -> Structure:
     """The graph without inputs whose effects may be chance; levels as in `learn_graph`."""
     if effects.test is None:
         return graph
-    tested = effects.sample.tested[0] or graph.inputs
-    level, reach = c.LEVEL / max(tested, 1), graph.reach
-    edges, is_clear = graph.edges.copy(), False
+    tested = max(effects.sample.tested[0], graph.inputs, 1)
+    reach, p = graph.reach, np.ones(graph.edges[: graph.inputs].shape)
     for i, v in zip(*np.nonzero(graph.edges[: graph.inputs]), strict=True):
         below = np.flatnonzero(reach[v, graph.first_output :])
         causes = reach[: graph.inputs, graph.first_output + below].any(axis=1)
-        effect = int(i), below.tolist(), np.setdiff1d(np.flatnonzero(causes), i).tolist()
-        passes = _is_supported(effects, *effect, level, prior)
-        is_clear |= passes
-        if not passes and v < graph.first_output:
-            passes = _is_supported(effects, *effect, c.INPUT_LEVEL, prior)
-        edges[i, v] = passes
-    edges &= is_clear
+        beside = np.setdiff1d(np.flatnonzero(causes), i).tolist()
+        p[i, v] = _find_p(effects, int(i), below.tolist(), beside, c.LEVEL / tested, prior)
+    # Holm 1979: an input that acts need not be allowed for when the next one is tested.
+    smallest = np.sort(p.min(axis=1, initial=1.0))
+    is_clear = smallest <= c.LEVEL / (tested - np.arange(graph.inputs))
+    clear = int(np.cumprod(is_clear).sum())
+    levels = np.full(len(graph.edges), c.LEVEL / max(tested - clear, 1))
+    levels[graph.inputs : graph.first_output] = c.INPUT_LEVEL
+    edges = graph.edges.copy()
+    edges[: graph.inputs] &= (p <= levels) & (clear > 0)
     return remove_unreached(
         replace(graph, edges=edges, weights=np.where(edges, graph.weights, 0.0))
     )
 
 
-def _is_supported(
+def _find_p(
     effects: Effects,
     row: int,
     outputs: Sequence[int],
     beside: Sequence[int],
     level: float,
     prior: Prior | None,
-) -> bool:
+) -> float:
+    """The p-value of an input's effects, exact above the level; 0 where the prior speaks for it."""
     if effects.test is None or (prior is not None and prior.speaks_for(row, list(outputs))):
-        return True
+        return 0.0
     # The test allows for the choice among the outputs that were kept.
-    level /= max(effects.sample.tested[1] / effects.sample.y.shape[1], 1.0)
-    return effects.test.find_p(row, outputs, level, beside) <= level
+    chosen = max(effects.sample.tested[1] / effects.sample.y.shape[1], 1.0)
+    return chosen * effects.test.find_p(row, outputs, level / chosen, beside)

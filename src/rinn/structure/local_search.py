@@ -167,6 +167,27 @@ class LocalSearch:
             else:
                 return now
 
+    def drop_unpaid(self, graph: Structure) -> Structure:
+        """Drop edges into latents that do not pay by the variance which pooled effects have."""
+        alone, now = Misfit(self.misfit.moments, effects_only=True), self.fit(graph, LATE_STEPS)
+        while True:
+            fitted = now[0]
+            sources, targets = np.nonzero(fitted.edges)
+            inner = np.flatnonzero(targets < fitted.first_output)
+            inflation = self.misfit.moments.find_inflation(fitted.loadings)
+            inflation = inflation[targets[inner] - fitted.inputs]
+            losses = alone.linearise(alone.fit(fitted)[0]).find_losses()[inner] / inflation
+            for index in np.argsort(losses, kind="stable")[: c.MAX_PRUNED]:
+                u, v = sources[inner[index]], targets[inner[index]]
+                after = self.fit(set_edges(fitted, u, v, None))
+                rise = alone.measure_effects(after[0]) - alone.measure_effects(fitted)
+                chance = max(rise, 0.0) * (1 - 1 / inflation[index])
+                if self.score_edges(after) < self.score_edges(now) + chance - MIN_GAIN:
+                    graph, now = after[0], after
+                    break
+            else:
+                return graph
+
     def _grow(self, now: Scored) -> Scored:
         while True:
             best = self._find_addition(now)

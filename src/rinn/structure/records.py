@@ -34,6 +34,8 @@ class Moments:
     residual: Float[np.ndarray, "output output"]  # covariance of the outputs given the inputs
     tested: int = 0  # effects that were tested where the columns were screened
     has_few_samples: bool = False  # too few for a test set
+    # the residual covariance, each sample as a precision without it weighs it; not of resamples
+    left_out: Float[np.ndarray, "output output"] | None = None
 
     @cached_property
     def precision(self) -> Float[np.ndarray, "output output"]:
@@ -55,6 +57,19 @@ class Moments:
     def z(self) -> Float[np.ndarray, "input output"]:
         """Effects in units of their standard error."""
         return self.effects / np.maximum(self.errors, 1e-300)
+
+    def find_inflation(
+        self, loadings: Float[np.ndarray, "latent output"]
+    ) -> Float[np.ndarray, " latent"]:
+        """How many times the variance that the score takes effects pooled by loadings to have.
+
+        The precision that weighs the outputs is fitted to the same noise; 1 at least.
+        """
+        if self.left_out is None:
+            return np.ones(len(loadings))
+        pooled = loadings @ self.precision
+        said = np.maximum((pooled * loadings).sum(axis=1), 1e-300)
+        return np.maximum(((pooled @ self.left_out) * pooled).sum(axis=1) / said, 1.0)
 
     def take(self, inputs: int) -> Moments:
         """The moments of the first inputs, without products."""

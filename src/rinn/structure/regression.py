@@ -65,15 +65,20 @@ def estimate_moments(
     residual_covariance = (residual.T * weight) @ residual / free
     if sample.observed is not None:
         residual_covariance = _make_positive(residual_covariance)
-    return _standardise(
+    variance = (y**2 * weight[:, None]).sum(axis=0) / count
+    moments = _standardise(
         Moments(
             samples, covariance, slopes, residual_covariance, prod(sample.tested), sample.is_small
         ),
-        (y**2 * weight[:, None]).sum(axis=0) / count,
+        variance,
         np.sqrt(count / samples),
         _find_error_ratio(projection, residual, weight, leverage),
         joint=is_joint,
     )
+    if weights is not None:  # resamples do not need it
+        return moments
+    scaled = residual / np.sqrt(np.where(variance > 1e-24, variance, 1.0) * free.diagonal())
+    return replace(moments, left_out=_leave_out(scaled, moments.precision))
 
 
 def resample_residuals(sample: Sample, rng: np.random.Generator) -> Sample:
@@ -184,6 +189,19 @@ def _standardise(
     inputs[np.diag_indices(len(sx))] = 1.0
     effects = np.where(moving, effects, 0.0)
     return replace(moments, inputs=inputs, effects=effects, residual=residual)
+
+
+def _leave_out(residual: np.ndarray, precision: np.ndarray) -> Float[np.ndarray, "output output"]:
+    """The residual covariance, each sample as a precision without it weighs it.
+
+    Without the sample r the precision P gives P r / (1 - share r' P r), where the share is what
+    shrinkage leaves to the samples (Sherman and Morrison 1950).
+    """
+    samples, outputs = residual.shape
+    share = samples / (samples + outputs)
+    left = 1 - share * ((residual @ precision) * residual).sum(axis=1)
+    rows = residual / np.maximum(left, 0.1)[:, None]
+    return np.asarray(rows.T @ rows)
 
 
 def count_inputs(sample: Sample) -> int:
