@@ -28,7 +28,7 @@ MAX_WIDTH = 64
 MAX_OUTPUTS = 96
 MAX_NARROW = 64  # inputs of a network whose weights from inputs stay in shared memory
 OLDEST = 8  # compute capability: Ampere
-OUTER_WARPS = 8  # of a block of `take_step_outside`; two run on a multiprocessor
+INPUT_WARPS = 8  # of a block of `step_input_weights`; two run on a multiprocessor
 MAX_SHARED = 227 << 10  # bytes of shared memory of a block on an H100; consumer GPUs have 99
 
 
@@ -97,16 +97,16 @@ class Shape(NamedTuple):
         )
         floats = 4 * (self.layers * width + outputs + 16)
         weights = self.layers * width * (inputs + width + 8) + outputs * (width + 8)
-        inside = 2 * (self.batch * (inputs + outputs) + weights) + parts + floats
-        outside = 2 * width * (self.batch + pad(self.inputs)) + 4 * OUTER_WARPS
+        hidden_bytes = 2 * (self.batch * (inputs + outputs) + weights) + parts + floats
+        input_bytes = 2 * width * (self.batch + pad(self.inputs)) + 4 * INPUT_WARPS
         threads = 32 * self.warps
         if not self.is_wide:
-            return {"train_segment": (threads, inside + 2 * self.batch * self.layers * width)}
+            return {"train_segment": (threads, hidden_bytes + 2 * self.batch * self.layers * width)}
         return {
             "gather": (threads, 0),
-            "take_step_inside": (threads, inside),
-            "take_step_outside": (32 * OUTER_WARPS, outside),
-            "validate_part": (threads, inside),
+            "step_hidden_weights": (threads, hidden_bytes),
+            "step_input_weights": (32 * INPUT_WARPS, input_bytes),
+            "validate_part": (threads, hidden_bytes),
         }
 
     def fits(self) -> bool:
@@ -144,7 +144,7 @@ def make_source(shape: Shape) -> str:
         "LAYERS": shape.layers,
         "WARPS": shape.warps,
         "TILES": shape.tiles,
-        "OUTER_WARPS": OUTER_WARPS,
+        "INPUT_WARPS": INPUT_WARPS,
         "LOSS": LOSSES.index(shape.loss),
     }
     lines = [f"constexpr int {name} = {size};\n" for name, size in sizes.items()]

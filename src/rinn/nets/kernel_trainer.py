@@ -26,7 +26,7 @@ from rinn.nets.redundant import Weights
 from rinn.nets.states import Losses
 from rinn.nets.trainer import SEGMENT_LENGTHS, Trainer
 
-MAX_PARTS = 4  # batches of held out samples at a time
+HELD_BATCHES = 4  # batches of held out samples at a time
 EXACT = ("highest", "float32")  # precisions of products that rule out half precision
 
 
@@ -156,7 +156,7 @@ class WideTrainer(KernelTrainer):
 
     def _put_inputs(self, x: np.ndarray, held: np.ndarray) -> None:
         batch = self.shape.batch
-        self._part = batch * min(MAX_PARTS, -(-self.held // batch))  # held out samples at a time
+        self._part = batch * min(HELD_BATCHES, -(-self.held // batch))  # held out samples at a time
         whole = -(-self.held // self._part) * self._part  # filled up with the last sample
         order = np.pad(held, ((0, 0), (0, whole - self.held)), mode="edge").astype(np.int32)
         side = *order.shape, x.shape[1]
@@ -170,8 +170,8 @@ class WideTrainer(KernelTrainer):
     ) -> None:
         (epochs, splits, used), size, columns = order.shape, self.shape.batch, self._x.shape[1]
         nets, layers, width = len(state.weights), self.shape.layers, self.shape.padded[1]
-        # Kept for as long as the kernels run: sums of layers or their slopes, penalties, and the
-        # inputs of an epoch in its order.
+        # Kept for as long as the kernels run: products of layers with the inputs or their deltas,
+        # penalties, and the inputs of an epoch in its order.
         self._spare = tuple(
             jnp.zeros(side, kind, device=self.device)
             for side, kind in (
@@ -180,35 +180,45 @@ class WideTrainer(KernelTrainer):
                 ((splits, used, columns), np.float16),
             )
         )
-        sums, penalties, x = _point(*self._spare)
+        products, penalties, x = _point(*self._spare)
         rows, y, held_x, held_y = _point(self._x, self._y, self._held_x, self._held_y)
         orders, train, validation, variance = _point(order, *curves, self._variance)
         w, mean, square, losses, counts = _point(*state)
         settings = _point(*hyper)
         blocks = min(nets * layers, 2 * self._program.multiprocessors)
 
-        def go_outside(
+        def step_inputs(
             number: int, last: np.uint64, after: np.uint64, stride: int, samples: int
         ) -> None:
-            """Move the weights after a batch, and multiply the inputs of samples by them."""
-            arrays = last, after, *settings, counts, w, mean, square, sums, penalties
+            """Update the weights after a batch, and multiply the inputs of samples by them."""
+            arrays = last, after, *settings, counts, w, mean, square, products, penalties
             numbers = used // SIDE, stride // SIDE, size, samples, number, nets * layers
-            self._launch("take_step_outside", blocks, *arrays, *numbers)
+            self._launch("step_input_weights", blocks, *arrays, *numbers)
 
         for epoch in range(epochs):
             mine = orders + epoch * splits * used * 4
             places = train + epoch * nets * 4, validation + epoch * nets * 4
             self._launch("gather", splits * used // SIDE, rows, mine, x)
-            go_outside(-1, x, x, used, size)
+            step_inputs(-1, x, x, used, size)
             for number, first in enumerate(range(0, used, size)):
-                arrays = y, mine, *settings, losses, counts, w, mean, square, sums
-                self._launch("take_step_inside", nets, *arrays, used, size, number)
+                arrays = y, mine, *settings, losses, counts, w, mean, square, products
+                self._launch("step_hidden_weights", nets, *arrays, used, size, number)
                 end = first + size
                 last, after = x + first * 2 * columns, x + end % used * 2 * columns
-                go_outside(number, last, after, used, size if end < used else 0)
+                step_inputs(number, last, after, used, size if end < used else 0)
             for first in range(0, self.held, self._part):
-                go_outside(-1, x, held_x + first * 2 * columns, self._held_x.shape[1], self._part)
-                arrays = held_y, variance, *settings, losses, counts, w, sums, penalties, *places
+                step_inputs(-1, x, held_x + first * 2 * columns, self._held_x.shape[1], self._part)
+                arrays = (
+                    held_y,
+                    variance,
+                    *settings,
+                    losses,
+                    counts,
+                    w,
+                    products,
+                    penalties,
+                    *places,
+                )
                 numbers = used, size, self._part, self.held, first
                 self._launch("validate_part", nets, *arrays, *numbers)
 

@@ -78,7 +78,7 @@ def estimate_moments(
     if weights is not None:  # resamples do not need it
         return moments
     scaled = residual / np.sqrt(np.where(variance > 1e-24, variance, 1.0) * free.diagonal())
-    return replace(moments, left_out=_leave_out(scaled, moments.precision))
+    return replace(moments, left_out=_leave_one_out(scaled, moments.precision))
 
 
 def resample_residuals(sample: Sample, rng: np.random.Generator) -> Sample:
@@ -191,7 +191,9 @@ def _standardise(
     return replace(moments, inputs=inputs, effects=effects, residual=residual)
 
 
-def _leave_out(residual: np.ndarray, precision: np.ndarray) -> Float[np.ndarray, "output output"]:
+def _leave_one_out(
+    residual: np.ndarray, precision: np.ndarray
+) -> Float[np.ndarray, "output output"]:
     """The residual covariance, each sample as a precision without it weighs it.
 
     Without the sample r the precision P gives P r / (1 - share r' P r), where the share is what

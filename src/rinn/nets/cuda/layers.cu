@@ -5,13 +5,14 @@
 // half precision times half precision, summed in single precision; half precision has ten bits of
 // mantissa, as TF32 has. Values above 65504 are infinite, and their network diverges.
 //
-// A warp works on TILES x 16 samples at a time. What it keeps of them between layers lies in fragments,
-// the registers of its 32 threads as tensor cores want them: of the inputs, of each hidden layer
-// (its values, and on the way back their slopes), of the outputs.
+// A warp works on TILES x 16 samples at a time. What it keeps of them between layers lies in
+// fragments, the registers of its 32 threads as tensor cores want them: of the inputs, of each
+// hidden layer (its activations, and on the way back its deltas, the gradients of the loss with
+// respect to its pre-activations), of the outputs.
 //
 // The compiler is given the sizes: INPUTS, WIDTH and OUTPUTS are multiples of 16; REAL_OUTPUTS are
 // columns of the table; LAYERS; WARPS of a block; TILES; LOSS. INPUTS is 0 where wide.cu multiplies
-// the inputs: the sums of a layer are then found where its values are put.
+// the inputs: the products of a layer are then found where its activations are put.
 
 constexpr int IT = INPUTS / 16, HT = WIDTH / 16, OT = OUTPUTS / 16;  // 16 x 16 blocks
 constexpr int THREADS = 32 * WARPS;
@@ -28,7 +29,7 @@ template <int A, int B> constexpr int LARGER = A > B ? A : B;
 template <int R, int C> constexpr int SHARES = LARGER<WARPS / (R * LARGER<C, 1>), 1>;
 template <int R, int C> constexpr int PARTS = R * (2 * C + 1) * SHARES<R, C>;
 constexpr int MAX_PARTS = LARGER<LARGER<PARTS<HT, IT + HT>, PARTS<HT, IT>>, PARTS<OT, HT>>;
-constexpr float GAIN = 16.0f;                 // of slopes, so that small ones keep their bits
+constexpr float GAIN = 16.0f;                 // of deltas, so that small ones keep their bits
 constexpr float NO_THRESHOLD = 1e30f;
 constexpr int MSE = 0;  // the other loss is the cross-entropy
 enum { RELU, SIGMOID, TANH, SOFTPLUS };
@@ -51,26 +52,26 @@ struct Counts {
 struct Samples {  // rows of x are INPUTS halves, rows of y OUTPUTS floats
     const uint4* x;
     const float* y;
-    int stride;  // tiles of a layer, where `hidden` holds the sums
+    int stride;  // tiles of a layer, where `hidden` holds products with the inputs
 };
 struct Step {  // what a step of the optimiser needs
     float pace, spread, floor, scale, l1, l2, threshold, mcp_slope;
 };
 struct Shared {  // where the parts of shared memory begin; with INPUTS 0 `hidden` is in memory
-    uint4 *hidden, *inputs, *slopes;
+    uint4 *hidden, *inputs, *deltas;
     float4* parts;
     float *bias, *last_bias, *sums;
     half16 *weights, *last_weights;
 };
 
-__device__ float bend(int activation, float z) {
+__device__ float activate(int activation, float z) {
     if (activation == RELU) return fmaxf(z, 0.0f);
     if (activation == SIGMOID) return 1.0f / (1.0f + __expf(-z));
     if (activation == TANH) return 2.0f / (1.0f + __expf(-2.0f * z)) - 1.0f;
     return fmaxf(z, 0.0f) + __logf(1.0f + __expf(-fabsf(z)));
 }
 
-__device__ float slope_of(int activation, float h) {  // from what `bend` gives
+__device__ float differentiate(int activation, float h) {  // from what `activate` gives
     if (activation == RELU) return h > 0.0f ? 1.0f : 0.0f;
     if (activation == SIGMOID) return h * (1.0f - h);
     if (activation == TANH) return 1.0f - h * h;
@@ -182,7 +183,7 @@ __device__ void predict(
                     #pragma unroll
                     for (int r = 0; r < 4; ++r)
                         value[r] = node + r % 2 < size.width
-                            ? bend(size.activation, z[i][t][n][r]) : 0.0f;
+                            ? activate(size.activation, z[i][t][n][r]) : 0.0f;
                     h[i][t][2 * n] = pack(value[0], value[1]);
                     h[i][t][2 * n + 1] = pack(value[2], value[3]);
                 }
@@ -208,13 +209,13 @@ __device__ void predict(
     }
 }
 
-// The loss of one output of one sample, and its slope.
-__device__ float lose(float raw, float y, float& slope) {
+// The loss of one output of one sample, and its derivative.
+__device__ float find_loss(float raw, float y, float& delta) {
     if (LOSS == MSE) {
-        slope = 2.0f * (raw - y);
+        delta = 2.0f * (raw - y);
         return (raw - y) * (raw - y);
     }
-    slope = 1.0f / (1.0f + __expf(-raw)) - y;
+    delta = 1.0f / (1.0f + __expf(-raw)) - y;
     return fmaxf(raw, 0.0f) + __logf(1.0f + __expf(-fabsf(raw))) - y * raw;
 }
 
@@ -243,14 +244,14 @@ __device__ float descend(
     return w - step.pace * mean * rsqrtf(square * step.spread + step.floor);
 }
 
-// The same for the four weights of a thread and sums of their slopes.
+// The same for the four weights of a thread.
 __device__ void descend_all(
-    float4& w, const float4& slope, float4& mean, float4& square, const Rates& rate,
+    float4& w, const float4& gradient, float4& mean, float4& square, const Rates& rate,
     const Step& step, bool is_bias) {
-    w.x = descend(w.x, slope.x * step.scale, mean.x, square.x, rate, step, is_bias);
-    w.y = descend(w.y, slope.y * step.scale, mean.y, square.y, rate, step, is_bias);
-    w.z = descend(w.z, slope.z * step.scale, mean.z, square.z, rate, step, is_bias);
-    w.w = descend(w.w, slope.w * step.scale, mean.w, square.w, rate, step, is_bias);
+    w.x = descend(w.x, gradient.x * step.scale, mean.x, square.x, rate, step, is_bias);
+    w.y = descend(w.y, gradient.y * step.scale, mean.y, square.y, rate, step, is_bias);
+    w.z = descend(w.z, gradient.z * step.scale, mean.z, square.z, rate, step, is_bias);
+    w.w = descend(w.w, gradient.w * step.scale, mean.w, square.w, rate, step, is_bias);
 }
 
 // Whether a thread has weights in a block: of nodes r x 16 and the hidden nodes i x 8 below. With
@@ -260,11 +261,11 @@ __device__ bool is_real(int r, int nodes, int i, const Sizes& size) {
 }
 
 // Back through one layer of R x 16 nodes, which reads X x 16 inputs and H x 16 nodes below it:
-// slopes of the layer below, gradients, and a step of the layer's own weights.
+// deltas of the layer below, gradients, and a step of the layer's own weights.
 template <int R, int X, int H>
-__device__ void go_back(
+__device__ void backpropagate(
     const Shared& shared, const Rates& rate, const Sizes& size, const Step& step, int nodes,
-    int tiles, const uint4* slopes, uint4* below, half16* rows, int row, float* bias, float* w,
+    int tiles, const uint4* deltas, uint4* below, half16* rows, int row, float* bias, float* w,
     float* mean, float* square) {
     constexpr int N = 2 * (X + H) + 1, ALL = 2 * (X ? IT + HT : HT) + 1;
     constexpr int COLUMNS = LARGER<X + H, 1>, SHARED_BY = SHARES<R, X + H>;
@@ -297,7 +298,7 @@ __device__ void go_back(
         #pragma unroll 4
         for (int tile = share; tile < tiles; tile += SHARED_BY) {
             unsigned read[4], a[4], d[4];
-            load_fragment(a, slopes[(tile * R + r) * 32 + lane]);
+            load_fragment(a, deltas[(tile * R + r) * 32 + lane]);
             transpose_first(d, a);
             if (X + H) {
                 load_fragment(a, from[tile * stride + lane]);
@@ -322,7 +323,7 @@ __device__ void go_back(
         float d[2][4] = {};
         unsigned a[R][4], b[4], h[4];
         #pragma unroll
-        for (int r = 0; r < R; ++r) load_fragment(a[r], slopes[(tile * R + r) * 32 + lane]);
+        for (int r = 0; r < R; ++r) load_fragment(a[r], deltas[(tile * R + r) * 32 + lane]);
         load_fragment(h, below[item * 32 + lane]);
         #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -334,8 +335,8 @@ __device__ void go_back(
         for (int n = 0; n < 4; ++n) {
             const float2 value = unpack(h[n]);
             const float* c = d[n / 2] + n % 2 * 2;
-            h[n] = pack(c[0] * slope_of(size.activation, value.x),
-                        c[1] * slope_of(size.activation, value.y));
+            h[n] = pack(c[0] * differentiate(size.activation, value.x),
+                        c[1] * differentiate(size.activation, value.y));
         }
         below[item * 32 + lane] = as_fragment(h);
     }
@@ -394,31 +395,33 @@ __device__ float take_step(
                     const float2 y = *reinterpret_cast<const float2*>(
                         samples.y + (n % 2 ? high[t] : low[t]) * OUTPUTS + column);
                     const float* c = raw[o][t][n / 2] + n % 2 * 2;
-                    float slope[2], here;
-                    here = lose(c[0], y.x, slope[0]);
-                    if (column < REAL_OUTPUTS) loss += here; else slope[0] = 0.0f;
-                    here = lose(c[1], y.y, slope[1]);
-                    if (column + 1 < REAL_OUTPUTS) loss += here; else slope[1] = 0.0f;
-                    d[n] = pack(GAIN * slope[0], GAIN * slope[1]);
+                    float delta[2], here;
+                    here = find_loss(c[0], y.x, delta[0]);
+                    if (column < REAL_OUTPUTS) loss += here; else delta[0] = 0.0f;
+                    here = find_loss(c[1], y.y, delta[1]);
+                    if (column + 1 < REAL_OUTPUTS) loss += here; else delta[1] = 0.0f;
+                    d[n] = pack(GAIN * delta[0], GAIN * delta[1]);
                 }
-                shared.slopes[((tile + t) * OT + o) * 32 + lane] = as_fragment(d);
+                shared.deltas[((tile + t) * OT + o) * 32 + lane] = as_fragment(d);
             }
     }
     synchronize();  // a warp goes back through tiles that another one may have predicted
     uint4* h = shared.hidden + (LAYERS - 1) * tiles * HT * 32;
     const int last = LAYERS * LAYER;
-    go_back<OT, 0, HT>(shared, rate, size, step, REAL_OUTPUTS, tiles, shared.slopes, h,
-                       shared.last_weights, LAST_ROW, shared.last_bias, w + last, mean + last,
-                       square + last);
+    backpropagate<OT, 0, HT>(
+        shared, rate, size, step, REAL_OUTPUTS, tiles, shared.deltas, h, shared.last_weights,
+        LAST_ROW, shared.last_bias, w + last, mean + last, square + last);
     for (int layer = LAYERS - 1; layer > 0; --layer) {
         const int at = layer * LAYER;
-        go_back<HT, IT, HT>(shared, rate, size, step, size.width, tiles, h, h - tiles * HT * 32,
-                            shared.weights + layer * WIDTH * ROW, ROW,
-                            shared.bias + layer * WIDTH, w + at, mean + at, square + at);
+        backpropagate<HT, IT, HT>(
+            shared, rate, size, step, size.width, tiles, h, h - tiles * HT * 32,
+            shared.weights + layer * WIDTH * ROW, ROW, shared.bias + layer * WIDTH, w + at,
+            mean + at, square + at);
         h -= tiles * HT * 32;
     }
-    go_back<HT, IT, 0>(shared, rate, size, step, size.width, tiles, h, nullptr, shared.weights,
-                       ROW, shared.bias, w, mean, square);
+    backpropagate<HT, IT, 0>(
+        shared, rate, size, step, size.width, tiles, h, nullptr, shared.weights, ROW, shared.bias,
+        w, mean, square);
     return loss;
 }
 
@@ -451,9 +454,9 @@ __device__ void validate(
                     const int sample = first + 16 * t + r / 2 % 2 * 8;
                     const int column = 16 * o + r / 4 * 8 + 2 * (lane % 4) + r % 2;
                     if (sample >= samples || column >= REAL_OUTPUTS) continue;
-                    float slope;
-                    const float here =
-                        lose(raw[o][t][r / 4][r % 4], held_out.y[sample * OUTPUTS + column], slope);
+                    float delta;
+                    const float y = held_out.y[sample * OUTPUTS + column];
+                    const float here = find_loss(raw[o][t][r / 4][r % 4], y, delta);
                     losses += here;
                     errors += here * variance[column];
                 }
@@ -480,7 +483,7 @@ __device__ float find_penalty(const Shared& shared, const Step& step, const floa
 }
 
 // What follows from the cost of an epoch: early stopping and status.
-__device__ void judge(
+__device__ void finish_epoch(
     Losses& losses, Counts& counts, const Rates& rate, const Sizes& size, float cost) {
     const bool better = cost < losses.best * rate.tolerance;
     counts.bad_epochs = better || counts.epoch < size.anneal_start ? 0 : counts.bad_epochs + 1;
@@ -507,12 +510,12 @@ __device__ Step find_step(
 }
 
 // Divide the shared memory of a block; with INPUTS, its first part holds the hidden layers.
-__device__ Shared divide(int tiles) {
+__device__ Shared divide_memory(int tiles) {
     Shared shared;
     shared.hidden = reinterpret_cast<uint4*>(memory);
     shared.inputs = shared.hidden + (IT ? LAYERS * tiles * HT * 32 : 0);
-    shared.slopes = shared.inputs + tiles * IT * 32;
-    shared.parts = reinterpret_cast<float4*>(shared.slopes + tiles * OT * 32);
+    shared.deltas = shared.inputs + tiles * IT * 32;
+    shared.parts = reinterpret_cast<float4*>(shared.deltas + tiles * OT * 32);
     shared.bias = reinterpret_cast<float*>(shared.parts + MAX_PARTS * 32);
     shared.last_bias = shared.bias + LAYERS * WIDTH;
     shared.sums = shared.last_bias + OUTPUTS;

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) train_segment(
     const Samples samples = {x, y, 0};
     const Samples held_out = {
         held_x + size.split * held * (INPUTS / 8), held_y + size.split * held * OUTPUTS, 0};
-    const Shared shared = divide(batch / 16);
+    const Shared shared = divide_memory(batch / 16);
     share_weights(shared, size, w);
     for (int epoch = 0; epoch < epochs; ++epoch) {
         if (counts.status == RUNNING) {
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) train_segment(
             losses.validation /= held * REAL_OUTPUTS;
             losses.error /= held * REAL_OUTPUTS;
             counts.steps += steps;
-            judge(losses, counts, rate, size,
+            finish_epoch(losses, counts, rate, size,
                   losses.validation + find_penalty(shared, first, w));
         }
         if (threadIdx.x == 0) {

@@ -52,14 +52,17 @@ __device__ __forceinline__ void load_blocks_transposed(unsigned (&b)[4], const h
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
         : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(at) : "memory");
 }
+
 // Bring a line of memory into the second-level cache.
 __device__ __forceinline__ void prefetch(const void* from) {
     asm volatile("prefetch.global.L2 [%0];" :: "l"(from));
 }
+
 // Read and write what is not needed again soon.
 __device__ __forceinline__ float4 stream_in(const float* from) {
     return __ldcs(reinterpret_cast<const float4*>(from));
 }
+
 __device__ __forceinline__ void stream_out(float* to, const float4& value) {
     __stcs(reinterpret_cast<float4*>(to), value);
 }

@@ -1,15 +1,15 @@
 // Networks with many inputs: each step is two kernels.
 //
-// `take_step_inside`, a block for each network, does what layers.cu does without inputs.
-// `take_step_outside`, whose blocks take one layer of one network after another, reads and writes
-// the weights from inputs once: it multiplies the slopes of the last batch by its inputs, moves the
-// weights, and multiplies the inputs of the next batch by the new weights. Between them go the sums
-// of a layer one way and the slopes the other way, in one place of `hidden`. WIDE, the number of
-// inputs, is a multiple of 16.
+// `step_hidden_weights`, a block for each network, does what layers.cu does without inputs.
+// `step_input_weights`, whose blocks take one layer of one network after another, reads and writes
+// the weights from inputs once: it multiplies the deltas of the last batch by its inputs, updates
+// the weights, and multiplies the inputs of the next batch by the new weights. Between them go the
+// products of a layer one way and its deltas the other way, in one place of `hidden`. WIDE, the
+// number of inputs, is a multiple of 16.
 
 constexpr int WT = WIDE / 16;
 constexpr int WIDE_LAYER = WT * HT * 2 * BLOCK;  // weights of a layer from inputs, behind WEIGHTS
-constexpr int OUTER_THREADS = 32 * OUTER_WARPS;
+constexpr int INPUT_THREADS = 32 * INPUT_WARPS;
 constexpr long long ALL_WEIGHTS = WEIGHTS + LAYERS * WIDE_LAYER;
 
 __device__ void load_halves(unsigned* a, const uint2* from) {
@@ -30,17 +30,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather(
     }
 }
 
-// Shared memory, and in memory the sums of a network's layers.
-__device__ Shared divide_inside(uint4* hidden, int tiles, int batch) {
+// Shared memory, and in memory the products of a network's layers with the inputs.
+__device__ Shared divide_wide_memory(uint4* hidden, int tiles, int batch) {
     const int size = LAYERS * tiles * HT * 32;
-    Shared shared = divide(batch / 16);
+    Shared shared = divide_memory(batch / 16);
     shared.hidden = hidden + static_cast<long long>(blockIdx.x) * size;
     for (int i = threadIdx.x * 8; i < size; i += THREADS * 8) prefetch(shared.hidden + i);
     return shared;
 }
 
 // One step but for the weights from inputs.
-extern "C" __global__ void __launch_bounds__(THREADS) take_step_inside(
+extern "C" __global__ void __launch_bounds__(THREADS) step_hidden_weights(
     const float* y, const int* order, const Rates* rates, const Sizes* sizes, Losses* all_losses,
     const Counts* all_counts, float* ws, float* means, float* squares, uint4* hidden,
     int used, int batch, int number) {
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) take_step_inside(
     if (counts.status != RUNNING) return;
     const Rates rate = rates[net];
     const Sizes size = sizes[net];
-    const Shared shared = divide_inside(hidden, tiles, batch);
+    const Shared shared = divide_wide_memory(hidden, tiles, batch);
     share_weights(shared, size, ws + at);
     const float total = take_step(
         shared, rate, size, find_step(rate, size, counts, number, batch),
@@ -91,10 +91,10 @@ __device__ void prefetch_weights(const Layer& layer, int item, const Sizes& size
 }
 
 // Weights of R x 16 nodes from 8 inputs: what they are after the last batch, if there is any, put
-// where `add_up` reads them. Returns their penalty instead if there is none.
+// where `multiply_inputs` reads them. Returns their penalty instead if there is none.
 template <int R>
-__device__ float move_weights(
-    const Layer& layer, const uint2* x, const uint4* slopes, uint2* weights, const Rates& rate,
+__device__ float update_weights(
+    const Layer& layer, const uint2* x, const uint4* deltas, uint2* weights, const Rates& rate,
     const Sizes& size, const Step& step, int tiles, int item, int first) {
     const int lane = threadIdx.x % 32;
     float4 w[R] = {}, m[R] = {}, s[R] = {};
@@ -107,8 +107,8 @@ __device__ float move_weights(
         m[r] = stream_in(layer.mean + at);
         s[r] = stream_in(layer.square + at);
     }
-    prefetch_weights(layer, item + OUTER_WARPS, size, tiles);
-    float slope[R][4] = {}, penalty = 0.0f;
+    prefetch_weights(layer, item + INPUT_WARPS, size, tiles);
+    float gradient[R][4] = {}, penalty = 0.0f;
     #pragma unroll 4
     for (int tile = 0; tile < tiles; ++tile) {
         unsigned d[4];
@@ -116,8 +116,8 @@ __device__ float move_weights(
         const unsigned low = transpose(a.x), high = transpose(a.y);
         #pragma unroll
         for (int r = 0; r < R; ++r) {
-            load_fragment(d, slopes[(tile * HT + first + r) * 32 + lane]);
-            multiply(slope[r], d, low, high);
+            load_fragment(d, deltas[(tile * HT + first + r) * 32 + lane]);
+            multiply(gradient[r], d, low, high);
         }
     }
     #pragma unroll
@@ -127,7 +127,7 @@ __device__ float move_weights(
             penalty += penalise(step, w[r].x) + penalise(step, w[r].y) + penalise(step, w[r].z)
                 + penalise(step, w[r].w);
         } else if (has_weights(first + r, size)) {
-            const float4 sum = {slope[r][0], slope[r][1], slope[r][2], slope[r][3]};
+            const float4 sum = {gradient[r][0], gradient[r][1], gradient[r][2], gradient[r][3]};
             descend_all(w[r], sum, m[r], s[r], rate, step, false);
             stream_out(layer.w + at, w[r]);
             stream_out(layer.mean + at, m[r]);
@@ -139,11 +139,11 @@ __device__ float move_weights(
     return penalty;
 }
 
-// The sums of a layer on all samples; a warp works on T tiles at a time.
+// The products of all samples with a layer's weights; a warp works on T tiles at a time.
 template <int T>
-__device__ void add_up(const uint2* x, const uint2* weights, uint4* hidden, int tiles) {
+__device__ void multiply_inputs(const uint2* x, const uint2* weights, uint4* hidden, int tiles) {
     const int lane = threadIdx.x % 32;
-    for (int tile = threadIdx.x / 32 * T; tile < tiles; tile += OUTER_WARPS * T) {
+    for (int tile = threadIdx.x / 32 * T; tile < tiles; tile += INPUT_WARPS * T) {
         float z[HT][T][2][4] = {};
         #pragma unroll 4
         for (int k = 0; k < WT; ++k) {
@@ -173,40 +173,40 @@ __device__ void add_up(const uint2* x, const uint2* weights, uint4* hidden, int 
     }
 }
 
-// One layer: its weights from inputs after a batch of `last_tiles`, if any, and the next sums.
-__device__ void move_layer(
+// One layer: its weights from inputs after a batch of `last_tiles`, if any, and the next products.
+__device__ void update_layer(
     const uint2* last, const uint2* next, const Rates& rate, const Sizes& size, const Step& step,
     const Layer& layer, uint4* hidden, float* penalty, int last_tiles, int next_tiles) {
-    constexpr int WHOLE = 2 * WT / OUTER_WARPS * OUTER_WARPS;
+    constexpr int WHOLE = 2 * WT / INPUT_WARPS * INPUT_WARPS;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint2* weights = reinterpret_cast<uint2*>(memory);
     float* sums = reinterpret_cast<float*>(weights + WT * HT * 64);
-    uint4* slopes = reinterpret_cast<uint4*>(sums + OUTER_WARPS);
+    uint4* deltas = reinterpret_cast<uint4*>(sums + INPUT_WARPS);
     prefetch_weights(layer, warp, size, last_tiles);
-    for (int item = warp; item < last_tiles * HT; item += OUTER_WARPS) {
+    for (int item = warp; item < last_tiles * HT; item += INPUT_WARPS) {
         unsigned a[4], d[4];
         load_fragment(a, hidden[item * 32 + lane]);
         transpose_first(d, a);
-        slopes[item * 32 + lane] = as_fragment(d);
+        deltas[item * 32 + lane] = as_fragment(d);
     }
     synchronize();
     float cost = 0.0f;
-    for (int item = warp; item < WHOLE; item += OUTER_WARPS)
-        cost += move_weights<HT>(
-            layer, last, slopes, weights, rate, size, step, last_tiles, item, 0);
-    for (int job = warp; job < (2 * WT - WHOLE) * HT; job += OUTER_WARPS)  // the rest, shared out
-        cost += move_weights<1>(layer, last, slopes, weights, rate, size, step, last_tiles,
+    for (int item = warp; item < WHOLE; item += INPUT_WARPS)
+        cost += update_weights<HT>(
+            layer, last, deltas, weights, rate, size, step, last_tiles, item, 0);
+    for (int job = warp; job < (2 * WT - WHOLE) * HT; job += INPUT_WARPS)  // the rest, shared out
+        cost += update_weights<1>(layer, last, deltas, weights, rate, size, step, last_tiles,
                                 WHOLE + job / HT, job % HT);
     cost = add_block(cost, sums);
     if (!last_tiles && threadIdx.x == 0) *penalty = cost;
-    if (next_tiles % (2 * OUTER_WARPS)) add_up<1>(next, weights, hidden, next_tiles);
-    else add_up<2>(next, weights, hidden, next_tiles);
+    if (next_tiles % (2 * INPUT_WARPS)) multiply_inputs<1>(next, weights, hidden, next_tiles);
+    else multiply_inputs<2>(next, weights, hidden, next_tiles);
 }
 
 // The weights of layers from inputs: their step of the optimiser after batch `number`, unless that
-// is negative, and the sums of the next samples. A block takes one layer of one network after
-// another.
-extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 2) take_step_outside(
+// is negative, and their products with the next samples. A block takes one layer of one network
+// after another.
+extern "C" __global__ void __launch_bounds__(INPUT_THREADS, 2) step_input_weights(
     const uint2* last, const uint2* next, const Rates* rates, const Sizes* sizes,
     const Counts* all_counts, float* ws, float* means, float* squares, uint4* hidden,
     float* penalties, int last_stride, int next_stride, int batch, int samples, int number,
@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 2) take_step_outside
         const Sizes size = sizes[net];
         const Step step = find_step(rate, size, counts, max(number, 0), batch);
         const long long split = size.split, place = number < 0 ? samples : batch;
-        move_layer(last + split * last_stride * WT * 64, next + split * next_stride * WT * 64,
+        update_layer(last + split * last_stride * WT * 64, next + split * next_stride * WT * 64,
                    rate, size, step, find_layer(layer, ws, means, squares),
                    hidden + layer * place * WIDTH / 8, penalties + layer,
                    number < 0 ? 0 : batch / 16, samples / 16);
@@ -227,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 2) take_step_outside
     }
 }
 
-// Validation on the samples from `first` on, whose sums are there; after the last ones the status.
+// Validation on the samples from `first` on, whose products are there; at last the status.
 extern "C" __global__ void __launch_bounds__(THREADS) validate_part(
     const float* held_y, const float* variance, const Rates* rates, const Sizes* sizes,
     Losses* all_losses, Counts* all_counts, const float* ws, uint4* hidden,
@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) validate_part(
     const bool is_last = first + samples >= held;
     if (counts.status == RUNNING) {
         const float* w = ws + net * ALL_WEIGHTS;
-        const Shared shared = divide_inside(hidden, tiles, batch);
+        const Shared shared = divide_wide_memory(hidden, tiles, batch);
         share_weights(shared, size, w);
         const Samples held_out = {nullptr, held_y + (size.split * held + first) * OUTPUTS, tiles};
         float loss, error, penalty = 0.0f;
@@ -252,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) validate_part(
             const Step step = find_step(rates[net], size, counts, 0, batch);
             penalty += find_penalty(shared, step, w);
             counts.steps += used / batch;
-            judge(losses, counts, rates[net], size, losses.validation + penalty);
+            finish_epoch(losses, counts, rates[net], size, losses.validation + penalty);
         }
     }
     if (threadIdx.x) return;
