@@ -78,7 +78,7 @@ def tiny_run(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("tiny")
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 2, size=(80, len(INPUTS)))
+    x = rng.integers(0, 2, size=(100, len(INPUTS)))
     y = x @ rng.normal(size=(len(INPUTS), len(OUTPUTS)))
     y += 0.1 * rng.normal(size=y.shape)
     paths = folder / "x.csv", folder / "y.csv"

@@ -20,7 +20,7 @@ from rinn.refit.model import run_model
 
 TINY = {"trials": 2, "epochs": 5, "bootstraps": 3, "device": "cpu"}
 INPUTS, OUTPUTS = list("abcde"), list("pqrs")
-ROWS = 80
+ROWS = 100
 
 # The checks that a fit on two tables cannot pass, each with its reason: none.
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -91,7 +91,7 @@ def test_attributes_tell_what_was_found(trained, tables):
     assert len(trained.trials_) == 8
     assert trained.trials_["kept"].sum() == 5
     assert trained.test_scores_.error.sd > 0
-    assert trained.test_scores_.samples == 8
+    assert trained.test_scores_.samples == 10
     assert trained.dropped_ == ()
     assert set(INPUTS + OUTPUTS + trained.latents_) == set(trained.graph_)
     places = {name: place for place, name in enumerate(trained.latents_)}
@@ -237,7 +237,7 @@ def test_rows_are_matched_by_sample_id_where_the_indexes_differ(tables):
     expected = RINN(**TINY).fit(x, y).predict(x)
     np.testing.assert_array_equal(RINN(**TINY).fit(x, y[::-1]).predict(x), expected)
     more = pd.concat([y[::-1], y[:3].rename(index=lambda name: "other " + name)])
-    with pytest.warns(UserWarning, match=r"3 rows of X and Y are left out.*80 samples are used"):
+    with pytest.warns(UserWarning, match=r"3 rows of X and Y are left out.*100 samples are used"):
         model = RINN(**TINY).fit(x, more)
     np.testing.assert_array_equal(model.predict(x), expected)
 

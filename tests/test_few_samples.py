@@ -58,13 +58,13 @@ def test_more_inputs_than_a_regression_takes_give_no_wrong_edge(tables):
     assert not any(graph.out_degree(f"idle{i}") for i in range(20))
 
 
-def test_no_sample_is_held_out_below_fifty():
+def test_no_sample_is_held_out_below_a_hundred():
     rng = np.random.default_rng(0)
-    for samples, expected in ((49, 0), (50, 5)):
+    for samples, expected in ((49, 0), (50, 0), (99, 0), (100, 10)):
         x, y = rng.normal(size=(samples, 2)), rng.normal(size=(samples, 3))
         problem = make_problem(as_data(x, y))
         assert len(problem.test) == expected
-        assert problem.is_small == (expected == 0)
+        assert problem.is_small == (samples < 50)
         assert estimate_effects(problem).moments.has_few_samples == problem.is_small
         assert len(problem.seen) == samples - expected
 
@@ -104,7 +104,7 @@ def test_a_run_says_what_is_assumed(tables, tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "Normal errors are assumed: with fewer than 50 samples" in said
     assert "test set: none, as samples are few" in said
-    assert "because there are fewer than 50 samples." in said
+    assert "because there are fewer than 100 samples." in said
     assert "can hardly be distinguished" not in said
     manifest = json.loads((out / "manifest.json").read_text())
     assert "test" not in manifest
@@ -118,9 +118,9 @@ def test_a_run_says_what_is_assumed(tables, tmp_path, capsys):
     )
 
 
-def test_decoys_leave_three_samples_for_each_input(tables):
+def test_decoys_leave_two_samples_for_each_input(tables):
     found = fit_round(as_data(*tables), QUICK, (), DECOY_ROUND, fit=fit_data)
-    assert (found.decoys, found.connected_decoys, found.connected_inputs) == (1, 0, 4)
+    assert (found.decoys, found.connected_decoys, found.connected_inputs) == (3, 0, 4)
 
 
 def test_many_outputs_of_few_samples_have_no_test_of_fit(tables):

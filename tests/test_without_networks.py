@@ -258,8 +258,8 @@ def test_a_regression_is_what_the_graph_is_set_beside():
     assert beside.free_loss == pytest.approx(loss, rel=0.1)  # the other split is close
     assert beside.graph_loss == pytest.approx(beside.mean_loss, rel=0.02)
     assert not beside.is_adequate
-    wide = make_problem(small_data(samples=80, inputs=30))
-    names = [f"x{i}" for i in range(30)], ["y0", "y1", "y2"]
+    wide = make_problem(small_data(samples=105, inputs=40))
+    names = [f"x{i}" for i in range(40)], ["y0", "y1", "y2"]
     beside = compare_regression(refit_graph(empty, wide, *names), wide)
     assert beside.other == "each output's mean"
     assert abs(beside.difference) < 0.05

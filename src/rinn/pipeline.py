@@ -14,7 +14,7 @@ import pandas as pd
 from rinn.cluster.tasks import Workers
 from rinn.config import MIN_NETWORKS, NEAREST, RunSettings, Trial
 from rinn.data.likelihoods import MIXED
-from rinn.data.problem import MIN_HELD_OUT, Problem, is_large, make_problem
+from rinn.data.problem import MIN_PERMUTED, Problem, is_large, make_problem
 from rinn.data.records import Data
 from rinn.data.stages import stage
 from rinn.errors import InputError, TrainingError
@@ -197,12 +197,12 @@ def _check_samples(problem: Problem, strategy: Strategy, settings: RunSettings) 
     samples = problem.x.shape[1]
     if not strategy.takes_few:
         raise InputError(
-            f"strategy must be {list_strategies('takes_few')} with fewer than {MIN_HELD_OUT} "
+            f"strategy must be {list_strategies('takes_few')} with fewer than {MIN_PERMUTED} "
             f"samples, but is {settings.strategy!r} with {samples}; choose one of these"
         )
     if settings.effects not in ("auto", REGRESSION):
         raise InputError(
-            f"effects must be auto or regression with fewer than {MIN_HELD_OUT} samples, which are "
+            f"effects must be auto or regression with fewer than {MIN_PERMUTED} samples, which are "
             f"too few to train networks, but is {settings.effects} with {samples}; choose auto"
         )
 
@@ -279,12 +279,17 @@ def _select(fit: Fit, nets: Sequence[TrainedNet], settings: RunSettings) -> Fit:
             f"none of the {len(nets)} networks can be kept: no setting was trained on both splits "
             f"without diverging; look for columns with extreme values, or train more networks"
         )
-    return replace(
+    fit = replace(
         fit,
         trials=tabulate_trials(nets, nearest, chosen),
         nets=tuple(nets),
         chosen=chosen,
         nearest=nearest,
+    )
+    if not fit.problem.has_test:
+        return fit
+    return replace(
+        fit,
         test=score_test(kept, fit.problem),
         paper_test=score_test([nets[i] for i in nearest.chosen], fit.problem),
     )
@@ -340,7 +345,7 @@ def _compare_graph(fit: Fit, settings: RunSettings) -> Fit:
     data, problem = fit.data, fit.problem
     refit = refit_graph(fit.latent.graph, problem, data.inputs, data.outputs, seed=settings.seed)
     fit = replace(fit, refit=refit, latent=annotate_latent(fit.latent, refit=refit))
-    if problem.is_small:
+    if not problem.has_test:
         return fit
     if not fit.kept:
         test = score_predictions(predict_test(refit, problem), problem)

@@ -151,7 +151,7 @@ def test_methods_and_references_are_copied(open_page, run):
     assert page.locator("h1").inner_text() == page.title() == "Kinases & what they do"
     page.get_by_role("button", name="Copy the methods").click()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert "between 4 inputs (x.csv) and 6 outputs (y.csv) of 80 samples" in copied
+    assert "between 4 inputs (x.csv) and 6 outputs (y.csv) of 100 samples" in copied
     assert "random seed 0" in copied
     assert "8 networks were trained" in copied
     assert "3 bootstrap resamples" in copied

@@ -14,7 +14,7 @@ from rinn.graphs.basics import by_role
 from rinn.graphs.files import load_graph
 from rinn.simulate.datasets import DATASETS
 
-SMALL = ["--samples", "60", "--inputs", "5", "--outputs", "5", "--levels", "1", "--latents", "2"]
+SMALL = ["--samples", "100", "--inputs", "5", "--outputs", "5", "--levels", "1", "--latents", "2"]
 FILES = {
     "manifest.json",
     "trials.csv",
@@ -269,11 +269,11 @@ class TestFit:
         assert {"rinn", "jax", "numpy", "python"} <= set(manifest["versions"])
         assert manifest["device"]["platform"] == "cpu"
         assert manifest["networks"]["trained"] == 4
-        assert manifest["tables"]["samples"] == 60
+        assert manifest["tables"]["samples"] == 100
         assert manifest["tables"]["inputs"] == [f"x{i}" for i in range(5)]
         assert manifest["tables"]["dropped"] == []
         assert manifest["seconds"] > 0
-        assert manifest["test"]["samples"] == 6
+        assert manifest["test"]["samples"] == 10
         assert manifest["scores"] == json.loads((fitted / "scores.json").read_text())
         assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}$", manifest["created"])
 
@@ -301,7 +301,7 @@ class TestFit:
         shutil.copytree(fitted, out)
         assert call(*fit_words(data, out, "--truth", data / "truth.json")) == 0
         said = capsys.readouterr().out
-        for words in ("test set (6 samples)", "Scores against the truth", "open "):
+        for words in ("test set (10 samples)", "Scores against the truth", "open "):
             assert words in said
 
     def test_progress_goes_to_stderr(self, data, tmp_path, capsys):
@@ -360,7 +360,7 @@ class TestBadTables:
 
     def test_different_row_counts(self, refuse_tables):
         said = refuse_tables(x=lambda text: text[: text.rstrip().rindex("\n")])
-        assert "X has 59 and Y has 60" in said
+        assert "X has 99 and Y has 100" in said
 
     def test_ids_that_do_not_match(self, refuse_tables):
         def add_ids(letter):

@@ -101,8 +101,8 @@ def made(tmp_path_factory):
     """A run on tiny tables."""
     folder = tmp_path_factory.mktemp("report")
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 2, size=(80, 4))
-    y = x @ rng.normal(size=(4, 5)) + 0.1 * rng.normal(size=(80, 5))
+    x = rng.integers(0, 2, size=(100, 4))
+    y = x @ rng.normal(size=(4, 5)) + 0.1 * rng.normal(size=(100, 5))
     pd.DataFrame(x, columns=list("abcd")).to_csv(folder / "x.csv", index=False)
     pd.DataFrame(y, columns=list("vwxyz")).to_csv(folder / "y.csv", index=False)
     settings = RunSettings(trials=8, epochs=2, keep=2, bootstraps=3, effects="corrected")
@@ -522,7 +522,7 @@ def test_activity_is_summed_up(hostile):
 
 
 def test_every_fit_writes_activity(made):
-    assert pd.read_csv(made / "activity.csv")["sample"].tolist() == list(range(1, 81))
+    assert pd.read_csv(made / "activity.csv")["sample"].tolist() == list(range(1, 101))
 
 
 def test_folders_of_older_releases_are_read(run):
@@ -685,7 +685,7 @@ def test_title_and_methods_are_those_of_the_run(run):
     page = read(write_report(run))
     assert page.headings[0] == "Kinases <b>"
     assert read(write_report(run, title="Another")).headings[0] == "Another"
-    assert "between 4 inputs (x.csv) and 5 outputs (y.csv) of 80 samples" in page.words
+    assert "between 4 inputs (x.csv) and 5 outputs (y.csv) of 100 samples" in page.words
     assert "corrected by a regression of their residuals" in page.words
     assert "Young JD, Andrews B, Cooper GF, Lu X (2020)" in page.words
     assert "@software{rinn," in page.words

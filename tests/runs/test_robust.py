@@ -135,7 +135,7 @@ def test_confounder(folder, ask):
 def test_e_values_of_numbers_are_none(folder, ask):
     known = *tables(folder), "--prior", folder / "prior.csv"
     out, shown = ask("confounder", *known, prior=False)
-    assert "No E-values: they need a 0/1 input, a 0/1 output without gaps, 3 samples" in shown.out
+    assert "No E-values: they need a 0/1 input, a 0/1 output without gaps, 2 samples" in shown.out
     assert pd.read_csv(out / "effects.csv")["e_value"].isna().all()
 
 

@@ -54,7 +54,7 @@ def found(tmp_path_factory):
         ("regression", "auto", 900, 10, "because its effects are clear or networks do not predict"),
         ("regression", "auto", 900, 200, "on all inputs, because there are more than 100 of them"),
         ("regression", "regression", 900, 10, "on all inputs, as requested; the networks only"),
-        ("regression", "corrected", 25, 10, "because there are fewer than 3 samples for each"),
+        ("regression", "corrected", 15, 10, "because there are fewer than 2 samples for each"),
     ],
 )
 def test_where_the_effects_come_from_is_said(source, asked, samples, inputs, words):

@@ -197,10 +197,10 @@ def test_auto_takes_a_regression_on_linear_data():
 
 
 def test_with_few_samples_for_each_input_networks_are_not_asked():
-    problem = small_problem(samples=60, inputs=30)
+    problem = small_problem(samples=60, inputs=40)
     effects = estimate_effects(problem, both_splits(problem), "network")
     assert effects.source == "regression"
-    np.testing.assert_array_equal(effects.moments.inputs, np.eye(30))
+    np.testing.assert_array_equal(effects.moments.inputs, np.eye(40))
 
 
 @pytest.mark.parametrize("source", ["auto", "network", "regression", "corrected"])
@@ -336,8 +336,8 @@ def test_a_regression_is_enough_where_its_effects_are_clear_or_networks_cannot_h
     assert explain_regression(draw_effects(1.0)).startswith("its effects are clear (2")
     assert explain_regression(draw_effects(0.25)) is None  # about six standard errors
     assert explain_regression(draw_effects(0.0)) is None
-    assert "fewer than 3 samples for each" in explain_regression(draw_effects(1.0, 60, 25))
-    assert "fewer than 50 samples" in explain_regression(draw_effects(1.0, 30, 5))
+    assert "fewer than 2 samples for each" in explain_regression(draw_effects(1.0, 105, 60))
+    assert "fewer than 100 samples" in explain_regression(draw_effects(1.0, 99, 5))
     assert "more than 100 inputs" in explain_regression(draw_effects(0.0, 400, 101))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rinn.config import FEW_NETWORKS, MIN_NETWORKS
 from rinn.data.kinds import find_kinds, has_numbers
 from rinn.data.likelihoods import NUMBER
-from rinn.data.problem import MIN_HELD_OUT
+from rinn.data.problem import MIN_PERMUTED
 from rinn.data.records import Data
 from rinn.data.scaling import LIMIT, find_limits
 from rinn.errors import count, quote, quote_some
@@ -20,9 +20,9 @@ GAP = 10.0  # a value this many times the range of all others away from them loo
 NEARLY = 0.99  # correlation of inputs that can hardly be distinguished
 MAX_COMPARED = 2000  # inputs: with more, pairs are not compared
 NORMAL_ERRORS = (
-    f"Normal errors are assumed: with fewer than {MIN_HELD_OUT} samples nothing else can tell "
-    f"effects from chance. No sample is held out, so predictions are not tested. Outputs that are "
-    f"far from normal, such as intensities, belong on a log scale."
+    f"Normal errors are assumed: with fewer than {MIN_PERMUTED} samples nothing else can tell "
+    f"effects from chance. Outputs that are far from normal, such as intensities, belong on a log "
+    f"scale."
 )
 
 
@@ -30,7 +30,7 @@ def find_warnings(data: Data, networks: int | None = None) -> tuple[str, ...]:
     """Warnings about the tables and the number of networks, one sentence each."""
     numbers = [kind == NUMBER for kind in find_kinds(data, "auto")]
     outputs = [name for name, flag in zip(data.outputs, numbers, strict=True) if flag]
-    is_small = len(data.x) < MIN_HELD_OUT and has_numbers(data)
+    is_small = len(data.x) < MIN_PERMUTED and has_numbers(data)
     warnings = [
         *data.notes,
         warn_of_size(len(data.x), len((data.screening or data).inputs)),

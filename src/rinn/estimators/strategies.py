@@ -29,9 +29,9 @@ class RINN(Predictor):
             "corrected" (networks and a regression of their residuals), or "auto": corrected where
             networks predict held-out samples better than a regression, which is used elsewhere.
             With "regression" no network is trained. With "auto" none is trained where clear
-            effects are 8 standard errors or more in the median, with more than 100 inputs, fewer
-            than three samples for each, or `trials` below 8. DNN and ESC always train, because they
-            exist for comparison.
+            effects are 8 standard errors or more in the median, with fewer than 100 samples, more
+            than 100 inputs, fewer than two samples for each, or `trials` below 8. DNN and ESC
+            always train, because they exist for comparison.
         direct: whether inputs may act on outputs directly, without a latent between them.
         effects_only: whether graphs are scored by the effects of the inputs alone, not by what
             outputs have in common beyond them.

@@ -10,12 +10,13 @@ import numpy as np
 from jaxtyping import Float
 
 from rinn.data.adjustment import fit_adjustment
-from rinn.data.problem import MANY_INPUTS, SAMPLES_PER_INPUT, Problem, is_large, weigh_observed
+from rinn.data.problem import MANY_INPUTS, MIN_HELD_OUT, Problem, is_large, weigh_observed
 from rinn.errors import InputError
 from rinn.refit.effects import find_error
 from rinn.refit.refit import Refit
 
 MAX_LINEAR = 1000  # inputs of a regression by least squares: seconds
+SAMPLES_PER_COLUMN = 3  # with fewer, a regression predicts poorly
 NEGLIGIBLE = 1e-3  # of the outputs' variance, or of a bit or so
 # Standard errors: of linear data a regression has the right form, while a graph's network with all
 # its hidden units fits some noise, and is a little worse without leaving anything out.
@@ -88,6 +89,11 @@ def compare_losses(refit: Refit, free: Float[np.ndarray, "*net sample"]) -> Comp
         (0.2, False)
     """
     samples = refit.test_losses.shape[1]
+    if not samples:
+        raise InputError(
+            f"refit must have losses of test samples, but none was held out, as with fewer than "
+            f"{MIN_HELD_OUT} samples; compare on other samples"
+        )
     theirs = np.asarray(free, np.float64).reshape(-1, np.shape(free)[-1]).mean(axis=0)  # [sample]
     if len(theirs) != samples:
         raise InputError(
@@ -144,7 +150,7 @@ def _find_covariates(problem: Problem) -> Float[np.ndarray, "sample column"]:
 
 
 def _has_few_samples(problem: Problem) -> bool:
-    return len(problem.splits[0].train) < SAMPLES_PER_INPUT * len(problem.x)
+    return len(problem.splits[0].train) < SAMPLES_PER_COLUMN * len(problem.x)
 
 
 def _find_regression_loss(problem: Problem) -> float | None:

@@ -78,7 +78,7 @@ def estimate_effects(
 
     Args:
         problem: the data; test samples are not looked at.
-        nets: trained networks; without any, and with fewer than three samples for each input, the
+        nets: trained networks; without any, and with fewer than two samples for each input, the
             effects are a regression's.
         source: network, regression or corrected; auto takes corrected where clear effects are
             below 8 standard errors in the median and networks predict samples they were not
@@ -127,7 +127,7 @@ def estimate_slopes(
 def explain_regression(problem: Problem) -> str | None:
     """Say why the effects of a regression are enough; this needs no trained network."""
     rows = np.sort(problem.seen)
-    if problem.is_small:
+    if not problem.has_test:
         return f"there are fewer than {MIN_HELD_OUT} samples"
     if is_large(problem):
         return f"there are more than {MANY_INPUTS} inputs"

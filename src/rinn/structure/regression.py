@@ -39,7 +39,7 @@ def estimate_moments(
 ) -> Moments:
     """Estimate effects and residual covariance.
 
-    With fewer than three samples for each column, effects are marginal: each input by itself.
+    With fewer than two samples for each column, effects are marginal: each input by itself.
     Effects of an input are divided by the ratio of its robust to its usual standard errors (White
     1980, mean over the outputs), so that they are in units of error.
     """
@@ -214,7 +214,7 @@ def count_inputs(sample: Sample) -> int:
 def can_add_products(sample: Sample) -> bool:
     """Whether products of inputs are looked for: few inputs, many samples, no gaps."""
     inputs = count_inputs(sample)
-    is_enough = len(sample.x) >= 10 * c.SAMPLES_PER_INPUT * inputs
+    is_enough = len(sample.x) >= c.SAMPLES_PER_FEATURED * inputs
     return inputs <= c.MAX_FEATURED and sample.observed is None and is_enough
 
 

@@ -74,7 +74,7 @@ def screen(data: Data, problem: Problem, named: Collection[str] = ()) -> Data:
     y = _standardise(_take_outcomes(problem, x.basis))
     if not is_large(problem):
         inputs = list(range(len(x)))
-    limit = max(len(inputs), min(x.samples // c.SAMPLES_PER_INPUT, c.MAX_SCREENED))
+    limit = max(len(inputs), min(x.samples // c.SAMPLES_PER_SCREENED, c.MAX_SCREENED))
     kept = np.array(sorted(inputs), int)
     wanted = set(outputs)
     outcomes, input_t, outcome_t = y, np.zeros(len(x)), np.zeros(len(y))
