@@ -1,4 +1,4 @@
-"""Experiments of 10 to 49 samples: no network, no test set, normal errors, and no edge in noise."""
+"""Experiments of 10 to 99 samples: no network, no test set, and no edge in noise."""
 
 import json
 
@@ -13,6 +13,8 @@ from rinn.data.problem import make_problem
 from rinn.errors import InputError
 from rinn.graphs.basics import by_role
 from rinn.pipeline import fit_data, plan_run
+from rinn.refit.compare import compare_regression
+from rinn.refit.refit import refit_graph
 from rinn.structure.effects import estimate_effects
 from rinn.structure.null import fit_round
 from rinn.structure.qvalues import DECOY_ROUND
@@ -67,6 +69,28 @@ def test_no_sample_is_held_out_below_a_hundred():
         assert problem.is_small == (samples < 50)
         assert estimate_effects(problem).moments.has_few_samples == problem.is_small
         assert len(problem.seen) == samples - expected
+
+
+def test_sixty_samples_are_enough_for_twenty_five_inputs():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 25))
+    hidden = np.stack([x[:, :3].sum(axis=1), x[:, 3:6].sum(axis=1)], axis=1)
+    y = np.repeat(hidden, 8, axis=1) + 0.7 * rng.normal(size=(60, 16))
+    fit = fit_data(as_data(x, y), QUICK, (), refit=False)
+    graph = fit.latent.graph
+    causes = {tuple(sorted(graph.predecessors(v))) for v in by_role(graph, "latent")}
+    assert causes == {("x0", "x1", "x2"), ("x3", "x4", "x5")}
+    assert not any(graph.out_degree(f"x{i}") for i in range(6, 25))
+    assert fit.skip_reason == "because there are fewer than 100 samples"
+
+
+def test_a_graph_is_compared_on_held_out_samples_alone():
+    rng = np.random.default_rng(0)
+    data = as_data(rng.normal(size=(60, 2)), rng.normal(size=(60, 3)))
+    problem = make_problem(data)
+    refit = refit_graph(fit_data(data, QUICK, ()).latent.graph, problem, data.inputs, data.outputs)
+    with pytest.raises(InputError, match="none was held out, as with fewer than 100 samples"):
+        compare_regression(refit, problem)
 
 
 @pytest.mark.parametrize(
