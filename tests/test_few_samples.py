@@ -69,6 +69,7 @@ def test_no_sample_is_held_out_below_a_hundred():
         assert problem.is_small == (samples < 50)
         assert estimate_effects(problem).moments.has_few_samples == problem.is_small
         assert len(problem.seen) == samples - expected
+        assert not make_problem(as_data(x, (y > 0).astype(int), min_samples=10)).is_small
 
 
 def test_sixty_samples_are_enough_for_twenty_five_inputs():
